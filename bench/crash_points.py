@@ -44,7 +44,7 @@ from bench.small_run import run_here, write_sweep
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.run import rejudging
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.config import Sweep, as_exact, load_sweep
+from judgerel_ray.config import Sweep, as_exact, read_sweep
 from judgerel_ray.store import (
     RunDirectory,
     read_ledger,
@@ -177,7 +177,7 @@ def rows_of(run: RunDirectory) -> Rows:
 
 def tables_of(run: RunDirectory) -> dict[str, list[str]]:
     """The tables that a run made of its judgments."""
-    names = [name for name in run.own_digests() if name.endswith(".parquet")]
+    names = [name for name in run.file_digests() if name.endswith(".parquet")]
     return {
         name: sorted(map(repr, pl.read_parquet(io.BytesIO(run.read_bytes(name))).iter_rows()))
         for name in names
@@ -240,7 +240,7 @@ path = "items.jsonl"
 def exact_now(folder: Path) -> None:
     """`exact`."""
     (folder / "exact.toml").write_text(EXACT)
-    run_here(as_exact(load_sweep(folder / "exact.toml")), str(folder / "run"))
+    run_here(as_exact(read_sweep(folder / "exact.toml")), str(folder / "run"))
 
 
 def rejudge_now(folder: Path) -> None:

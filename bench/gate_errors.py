@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from judgerel_ray.analyses.gate.looks import ALPHA, spent
+from judgerel_ray.analyses.gate.looks import ALPHA, alpha_at
 from judgerel_ray.stats import CountStatistic, count_statistic
 from judgerel_ray.stats.intervals.ends import share_ends
 from judgerel_ray.stats.intervals.shares import difference_ends
@@ -125,7 +125,7 @@ def rates(design: Design, n: int, n_looks: int, seed: int) -> dict[str, float]:
     statistic = count_statistic(design.coefficient, n_values=2)
     limit, verdicts = design.truth(), draws(design, n, n_looks, rng)
     found = {}
-    for name, at in (("ledger", spent), ("pooled at 95 %", lambda _: ALPHA)):
+    for name, at in (("ledger", alpha_at), ("pooled at 95 %", lambda _: ALPHA)):
         told = np.stack([
             verdicts_of(at_look(verdicts, design, k), statistic, limit, 1 - at(k + 1))
             for k in range(n_looks)
@@ -146,7 +146,7 @@ def power(design: Design, n: int, n_looks: int, seed: int, away: float) -> dict[
     statistic = count_statistic(design.coefficient, n_values=2)
     limit, verdicts = design.truth() - away, draws(design, n, n_looks, rng)
     told = np.stack([
-        verdicts_of(at_look(verdicts, design, k), statistic, limit, 1 - spent(k + 1))
+        verdicts_of(at_look(verdicts, design, k), statistic, limit, 1 - alpha_at(k + 1))
         for k in range(n_looks)
     ])  # fmt: skip
     return {

@@ -36,14 +36,14 @@ def run_once(folder: Path, *, latency_ms: float, trouble: str) -> tuple[float, i
     from rich.console import Console
 
     from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
     from judgerel_ray.store import RunDirectory, read_ledger
 
     file = folder / "sweep.toml"
     file.write_text(SWEEP.format(latency_ms=latency_ms, trouble=trouble))
     out = tempfile.mkdtemp(dir=folder) + "/run"
     began = time.monotonic()
-    summary = run_sweep(load_sweep(str(file)), out=out, console=Console(file=io.StringIO()))
+    summary = run_sweep(read_sweep(str(file)), out=out, console=Console(file=io.StringIO()))
     seconds = time.monotonic() - began
     commits = read_ledger(RunDirectory.open(out)).commits
     engines = {commit.engine["pid"] for commit in commits if commit.seconds}

@@ -25,10 +25,10 @@ def cells_of(sweep: Path) -> tuple[list[Cell], dict[str, Any]]:
     from transformers import AutoTokenizer
 
     from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
     from judgerel_ray.design import build_wave
 
-    resolved = resolve(load_sweep(sweep))
+    resolved = resolve(read_sweep(sweep))
     frame, cells = resolved.frames[0], []
     for voice in frame.judges:
         tokenizer = AutoTokenizer.from_pretrained(resolved.specs[voice.name].model)

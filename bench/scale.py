@@ -47,7 +47,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import TokenCounts
 from judgerel_ray.fleet import (
     ActorFacts,
@@ -169,7 +169,7 @@ def write(folder: Path, n_items: int, replications: int | str, actors: int) -> N
 def part(name: str, folder: Path) -> None:
     """One measurement, in this process alone."""
     cpu, wall = time.process_time(), time.monotonic()
-    sweep = load_sweep(folder / "sweep.toml")
+    sweep = read_sweep(folder / "sweep.toml")
     if name == "driver":
         hand_out(folder)
     elif name == "fleet":
@@ -207,7 +207,7 @@ def part(name: str, folder: Path) -> None:
 
 def hand_out(folder: Path) -> None:
     """Take and pickle every lease of a fresh run, as the scheduler does, without Ray."""
-    (frame,) = resolve(load_sweep(folder / "sweep.toml")).frames
+    (frame,) = resolve(read_sweep(folder / "sweep.toml")).frames
     voice, told = frame.judges[0], []
     for writer, size in (("driver", None), ("actors", REQUEST_SIZE)):
         before = time.process_time()
@@ -302,7 +302,7 @@ class PretendedActor:
 
 def lead(folder: Path) -> None:
     """The driver's part of a run with as many actors as the sweep has replicas."""
-    resolved = resolve(load_sweep(folder / "sweep.toml"))
+    resolved = resolve(read_sweep(folder / "sweep.toml"))
     (frame,) = resolved.frames
     run = RunDirectory.create(str(folder / "led"))
     session = begin_session(run).number
@@ -347,7 +347,7 @@ def lead(folder: Path) -> None:
 
 async def land(folder: Path) -> tuple[int, float]:
     """Have one actor answer and land a part of the sweep here; CPU but for its start."""
-    resolved = resolve(load_sweep(folder / "sweep.toml"))
+    resolved = resolve(read_sweep(folder / "sweep.toml"))
     (frame,) = resolved.frames
     run = RunDirectory.create(str(folder / "landed"))
     spec = JudgeSpec(

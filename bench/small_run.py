@@ -1,19 +1,34 @@
-"""One small finished run of four simulated judges, made in this process, without Ray.
+"""Small runs: one for other benches to damage, and what `judgerel run` takes of one, by place.
 
-Best_of in two orders and at two temperatures, temperature 0 repeated; adaptive replication;
-ratings; a confusion; exact distributions; answers judged by others. Its texts may have been read
-again, twice, each time into other verdicts.
+    python -m bench.small_run [--requests 20 2000] [--rounds 3] [--judges 1]
+
+The command, with Ray and without, in turns: its wall and its CPU (of all processes that it waited
+for), a simulated judge and one behind an API (a server of this process on loopback, 32 requests at
+once). Prints medians, and the share of the keys that both have, which is 1.
+
+The other run is of four simulated judges, made in this process: best_of in two orders and at two
+temperatures, temperature 0 repeated; adaptive replication; ratings; a confusion; exact
+distributions; answers judged by others. Its texts may have been read again, twice, each time into
+other verdicts.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import io
 import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
+from statistics import median
 from types import SimpleNamespace
-from typing import cast
+from typing import NamedTuple, cast
 
 import polars as pl
 from rich.console import Console
@@ -21,10 +36,10 @@ from rich.console import Console
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.opening import known_judges, prepare_run
 from judgerel_ray.asking.run.running import _board, _leave_final, lay_out
-from judgerel_ray.asking.run.waves import Waves
-from judgerel_ray.config import Sweep, load_sweep
+from judgerel_ray.asking.run.waves import SessionWaves
+from judgerel_ray.config import Sweep, read_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.lease import Lease, WorkQueue
@@ -138,10 +153,10 @@ def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
 
 def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
     """What `judgerel run` does, without Ray: how many requests were asked, and the messages."""
-    loaded = load_sweep(sweep) if isinstance(sweep, Path) else sweep
+    loaded = read_sweep(sweep) if isinstance(sweep, Path) else sweep
     resolved = resolve(loaded, known=known_judges(out, None))
     plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, out, None)
+    run = prepare_run(resolved, plan, out, None)
     messages = io.StringIO()
     session = begin_session(
         run,
@@ -170,7 +185,7 @@ def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[
     pools = {
         name: SimpleNamespace(requests_left=0, failures={}, unsettled=set()) for name in actors
     }
-    Waves(
+    SessionWaves(
         resolved=resolved,
         run=run,
         session=session,
@@ -234,3 +249,89 @@ def read_again(run: RunDirectory) -> None:
         made = land_generation(run, readings, number=number, reader="bench", version=str(number))
         assert made
         note_generation(run, made)
+
+
+ENGINES = {
+    "simulated": 'engine = "simulated"\nmodel = "dirichlet"\ngpus = 0',
+    "openai": 'engine = "openai"\nmodel = "tiny"\nbase_url = "{url}"\n'
+    "limits = { concurrency = 32 }",
+}
+REPLICATIONS = 20
+
+
+class Took(NamedTuple):
+    """What a command took, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def write_plain_sweep(folder: Path, engine: str, *, url: str, requests: int, judges: int) -> Path:
+    """A sweep of so many requests, shared by some judges of one engine."""
+    replications = min(REPLICATIONS, requests // judges)
+    items = [
+        json.dumps({"item_id": f"q{i}", "question": f"Which {i}?", "options": list(OPTIONS)})
+        for i in range(requests // judges // replications)
+    ]
+    (folder / "items.jsonl").write_text("\n".join(items), encoding="utf-8")
+    text = 'name = "plain"\n'
+    for n in range(judges):
+        text += f'[[judge]]\nname = "j{n}"\n{ENGINES[engine].replace("{url}", url)}\n'
+    text += '[[ask]]\nprotocol = "best_of"\nbenchmark = "own"\npath = "items.jsonl"\n'
+    file = folder / "plain.toml"
+    file.write_text(f"{text}top_k = 0\nreplications = {replications}\n", encoding="utf-8")
+    return file
+
+
+def took(file: Path, out: Path, *words: str) -> Took:
+    """Run a sweep by the command, and say what that took."""
+    command = [sys.executable, "-m", "judgerel_ray", "run", str(file), "--out", str(out), *words]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        said = process.stderr.read() if process.stderr else b""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, said.decode()
+    return Took(time.monotonic() - began, used.ru_utime + used.ru_stime)
+
+
+def keys_of(out: Path) -> set[str]:
+    """The keys of a run."""
+    run = RunDirectory.open(str(out))
+    return {key for commit in read_ledger(run).commits
+            for key in pl.read_parquet(run.address(commit.data_file))["key"]}  # fmt: skip
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description="What small runs take with Ray and without.")
+    parser.add_argument("--requests", type=int, nargs="+", default=[20, 2000])
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--judges", type=int, default=1)
+    given = parser.parse_args()
+    from tests.fault_server import FaultServer
+
+    print("engine     requests  wall [s] with Ray, without  CPU [s] with Ray, without  equal keys")
+    with FaultServer() as server, tempfile.TemporaryDirectory() as name:
+        for engine, requests in product(given.engines, given.requests):
+            folder = Path(name)
+            file = write_plain_sweep(
+                folder, engine, url=server.url, requests=requests, judges=given.judges
+            )
+            seen: dict[str, list[Took]] = {"ray": [], "here": []}
+            for n in range(given.rounds):
+                for place, words in (("ray", ["--ray"]), ("here", [])):
+                    out = folder / f"{engine}-{requests}-{place}-{n}"
+                    seen[place].append(took(file, out, *words))
+            found = [keys_of(folder / f"{engine}-{requests}-{place}-0") for place in seen]
+            ray, here = (Took(*map(median, zip(*rows, strict=True))) for rows in seen.values())
+            print(
+                f"{engine:9}  {requests:8,}  {ray.wall:17.2f}  {here.wall:7.2f}  "
+                f"{ray.cpu:16.2f}  {here.cpu:7.2f}  "
+                f"{len(found[0] & found[1]) / len(found[0] | found[1]):10.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.schema import Schema, Tables
+from judgerel_ray.core.schema import Schema, tables_of
 from judgerel_ray.core.tables import GroupColumns
-from judgerel_ray.core.verb import VERBS, Verb, flag_of, given_in
-from judgerel_ray.protocols.ask import Table
+from judgerel_ray.core.verb import VERBS, Verb, flag_of, result_type
+from judgerel_ray.protocols.ask import SweepTable
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"
@@ -40,7 +40,7 @@ INTERNAL = ("folder", "text")  # where a sweep came from: never a key of the fil
 Spec = dict[str, Any]
 
 
-def tables(root: type[Table] = Table) -> dict[str, type[Table]]:
+def tables(root: type[SweepTable] = SweepTable) -> dict[str, type[SweepTable]]:
     """Every table of the sweep file by the name of its class."""
     found = {}
     for one in root.__subclasses__():
@@ -48,10 +48,10 @@ def tables(root: type[Table] = Table) -> dict[str, type[Table]]:
     return found
 
 
-def key_texts(table: type[Table]) -> dict[str, str]:
+def key_texts(table: type[SweepTable]) -> dict[str, str]:
     """What each key of a table means: the text below it in the class."""
     found = {}
-    for one in reversed([kind for kind in table.__mro__ if issubclass(kind, Table)]):
+    for one in reversed([kind for kind in table.__mro__ if issubclass(kind, SweepTable)]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
         assert isinstance(tree, ast.ClassDef)
         for node, after in zip(tree.body, tree.body[1:], strict=False):
@@ -225,16 +225,9 @@ def verbs_page() -> str:
     return "\n".join(lines)
 
 
-def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
-    """The tables of a verb's JSON: of ``tables.py`` beside its module."""
-    beside = verb.act.__module__.rpartition(".")[0]
-    known: Tables = importlib.import_module(f"{beside}.tables").TABLES
-    return known[verb.name]
-
-
 def result_of(verb: Verb) -> type | None:
     """The class of a verb's result; None where it is a table of Polars or a plain value."""
-    name = given_in(verb.act.__annotations__["return"])
+    name = result_type(verb.act.__annotations__["return"])
     if not name.isidentifier():  # pl.DataFrame
         return None
     module = inspect.getmodule(verb.act)

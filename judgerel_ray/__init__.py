@@ -17,10 +17,13 @@ On the tiny table of simulated judges that comes with the package:
 
 from __future__ import annotations
 
+import gc
+
 from judgerel_ray.interrupts import catch_interrupts, is_the_command
 
 if is_the_command():  # before anything else is imported, which takes longer than to press Ctrl-C
     catch_interrupts()
+    gc.set_threshold(20_000)  # what is imported stays: looking through it for garbage is in vain
 
 # In the order in which `judgerel --help` lists them. A function of an analysis imported here is a
 # verb of the command line, too.
@@ -29,6 +32,7 @@ from judgerel_ray.asking.verb import load_sweep  # isort: skip
 from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
 from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
+from judgerel_ray.analyses.agreement.verb import agree  # isort: skip
 from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
 from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
 from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
@@ -48,6 +52,7 @@ __all__ = [
     "UnfinishedRunWarning",
     "__version__",
     "advise",
+    "agree",
     "align",
     "cascade",
     "compare",
@@ -80,3 +85,8 @@ __all__ = [
     "uncertainty",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """What a program may use: verbs, and the rooms of numbers."""
+    return [*__all__, "papers", "stats"]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations
 
-from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
+from judgerel_ray.core import FormSpec, Item, Menu, SweepError, printable
 from judgerel_ray.protocols import (
     TIE,
     Reading,
@@ -37,9 +37,9 @@ from judgerel_ray.protocols.waves.counts import count_stages
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
     CutText,
+    FrameKey,
     ItemWork,
-    Mark,
-    Settings,
+    SettingsMapping,
     StageCount,
     Texts,
     Voice,
@@ -64,8 +64,8 @@ __all__ = [
     "answer_names",
     "build_wave",
     "check_asks",
+    "check_declared_forms",
     "check_items",
-    "check_own_forms",
     "count_stages",
     "goal_of",
     "is_shared",
@@ -186,7 +186,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
 def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
     """No judgment that two asks would both make, but for orders that two seeds draw alike."""
     shared = shared_items(frames)
-    seen: dict[Mark, tuple[AskFrame, str]] = {}
+    seen: dict[FrameKey, tuple[AskFrame, str]] = {}
     for frame in frames:
         coinciding: dict[str, tuple[AskFrame, Item]] = {}
         fresh: set[str] = set()
@@ -202,10 +202,10 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
                     elif _may_coincide(first, frame) and known == template:
                         coinciding.setdefault(voice.name, (first, item))
                     else:
-                        raise _asked_twice(first, frame, voice.name, item)
+                        raise _duplicate_request(first, frame, voice.name, item)
         for name, (first, item) in coinciding.items():
             if name not in fresh:  # every order drawn is one of an ask before
-                raise _asked_twice(first, frame, name, item)
+                raise _duplicate_request(first, frame, name, item)
 
 
 def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
@@ -219,7 +219,7 @@ def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
     return alike and one.order_seed != two.order_seed and one.adaptive == two.adaptive
 
 
-def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
+def _duplicate_request(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
     """Two asks that make the same requests."""
     return SweepError(
         f"ask[{first.index}] and ask[{second.index}] ask the same of judge {judge}",
@@ -238,7 +238,7 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
     >>> refuse_pooled([])
     """
     shared = shared_items(frames)
-    seen: dict[Mark, tuple[AskFrame, Settings]] = {}
+    seen: dict[FrameKey, tuple[AskFrame, SettingsMapping]] = {}
     for frame in frames:
         for item in frame.items:
             if not is_shared(item, shared):
@@ -251,7 +251,11 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
 
 
 def _pooling_error(
-    first: AskFrame, second: AskFrame, judge: str, item: Item, settings: tuple[Settings, Settings]
+    first: AskFrame,
+    second: AskFrame,
+    judge: str,
+    item: Item,
+    settings: tuple[SettingsMapping, SettingsMapping],
 ) -> SweepError:
     """Two asks whose rows are alike."""
     one, two = settings
@@ -284,7 +288,7 @@ class _VerdictWord:
     menu: Menu
 
 
-def check_own_forms(frame: AskFrame) -> None:
+def check_declared_forms(frame: AskFrame) -> None:
     """Refuse forms that are not read back from their own examples, and what they do not allow.
 
     Every word that may stand in the verdict's place is put there and read: of every number of
@@ -294,11 +298,11 @@ def check_own_forms(frame: AskFrame) -> None:
     --------
     >>> from judgerel_ray.config import ask_table
     >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
-    >>> check_own_forms(AskFrame(index=0, ask=ask, items=(), templates=(), judges=())) is None
+    >>> check_declared_forms(AskFrame(index=0, ask=ask, items=(), templates=(), judges=())) is None
     True
     """
     for template in frame.templates:
-        if template.own is None:
+        if template.declared is None:
             continue
         where: dict[str, object] = {"ask": frame.index, "template": template.name}
         _refuse_settings(frame, template, where)
@@ -307,9 +311,11 @@ def check_own_forms(frame: AskFrame) -> None:
             for menu, place in frame.protocol.menus(frame, template, where)
             for one in _possible_words(menu, place)
         ]
-        texts = [fill_example(template.own, one.word) for one in possible]
+        texts = [fill_example(template.declared, one.word) for one in possible]
         spoken = [split_thought(text).reply.strip() for text in texts]
-        for one, text, words in zip(possible, texts, read_words(spoken, template.own), strict=True):
+        for one, text, words in zip(
+            possible, texts, read_words(spoken, template.declared), strict=True
+        ):
             mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
             reading = counted_mention(mentions, one.menu, True)
             stands_for = one.label if reading is None else reading.label
@@ -339,17 +345,17 @@ def _refuse_settings(frame: AskFrame, template: Template, where: dict[str, objec
 
 def _possible_words(menu: Menu, where: Mapping[str, object]) -> list[_VerdictWord]:
     """Every word that may stand in the verdict's place."""
-    own = menu.own or OwnForm(example="")
+    declared = menu.declared or FormSpec(example="")
     if menu.scale is not None:
         possible = [_VerdictWord(label, label, menu) for label in menu.labels]
     else:
         places = [f"option {place}" for place in range(1, len(menu.labels) + 1)]
-        if own.ties:
+        if declared.ties:
             places[-1] = "a tie"
-        refuse_clashes((*menu.words, own.refusals), (*places, "a refusal"), where)
+        refuse_clashes((*menu.words, declared.refusals), (*places, "a refusal"), where)
         pairs = zip(menu.words, menu.labels, strict=True)
         possible = [_VerdictWord(word, label, menu) for words, label in pairs for word in words]
-    return possible + [_VerdictWord(word, None, menu) for word in own.refusals]
+    return possible + [_VerdictWord(word, None, menu) for word in declared.refusals]
 
 
 def _not_read_back(
@@ -361,7 +367,7 @@ def _not_read_back(
     where: dict[str, object],
 ) -> SweepError:
     """A form that does not read what it declares."""
-    own = template.own or OwnForm(example="")
+    declared = template.declared or FormSpec(example="")
     if reading is None:
         read = "nothing"
     else:
@@ -370,23 +376,23 @@ def _not_read_back(
     expected = {None: "a refusal", TIE: "a tie"}.get(one.label, f"label {one.label}")
     return SweepError(
         f"the form of template {template.name} cannot be read back from its own example: with "
-        f"{one.word!r} for {expected}, {form_text(own)} reads {read} from {_short(text)!r}",
+        f"{one.word!r} for {expected}, {form_text(declared)} reads {read} from {_short(text)!r}",
         where=where,
         hint="a pattern that holds the example's own words, or another example",
     )
 
 
-def form_text(own: OwnForm) -> str:
+def form_text(declared: FormSpec) -> str:
     """Write where a form has its word, in one line.
 
     Examples
     --------
-    >>> form_text(OwnForm(example="", path=("scores", 0, "winner")))
+    >>> form_text(FormSpec(example="", path=("scores", 0, "winner")))
     "json 'scores[0].winner'"
     """
-    if own.pattern:
-        return f"pattern '{printable(own.pattern)}'"
-    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in own.path]
+    if declared.pattern:
+        return f"pattern '{printable(declared.pattern)}'"
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in declared.path]
     return f"json {''.join(steps).removeprefix('.')!r}"
 
 

@@ -307,6 +307,22 @@ def engines_first() -> Callable[[], Callable[[Any, Any], bool]]:
 
 
 @pytest.fixture
+def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs choose as in a process that is on no cluster, whatever other tests have joined."""
+    from judgerel_ray.asking.run import running
+
+    monkeypatch.setattr(running, "is_connected", lambda: False)
+
+
+@pytest.fixture(params=["ray", "process"])
+def anywhere(request: pytest.FixtureRequest) -> str:
+    """Where small runs go: to Ray and, for the same test again, to their own process."""
+    if request.param == "process":
+        request.getfixturevalue("without_ray")
+    return str(request.param)
+
+
+@pytest.fixture
 def all_engines_first(outside: Callable[..., None], engines_first: Any) -> None:
     """While a judge's first engines come up nobody gets work, until it has all that it wants."""
     outside(may_send=engines_first())

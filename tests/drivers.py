@@ -10,9 +10,9 @@ from rich.console import Console
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.asking.run.pending import Pending, landed_texts
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import Completion, TokenCounts, request_key
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import landed_rows
@@ -57,7 +57,7 @@ def sweep(tmp_path):
         text += "".join(ASK.format(protocol=protocol, path=path, more=own) for own in asks)
         file = place / "s.toml"
         file.write_text(text + more, encoding="utf-8")
-        return resolve(load_sweep(file))
+        return resolve(read_sweep(file))
 
     return make
 
@@ -73,7 +73,7 @@ class Driver:
 
     @property
     def run(self):
-        return open_run(self.resolved, self.plan, self.out, None)
+        return prepare_run(self.resolved, self.plan, self.out, None)
 
     def begin(self, *, ask_lost=False):
         run, console = self.run, Console(file=self.told, width=80)

@@ -8,7 +8,7 @@ from judgerel_ray.analyses.reliability.from_run import Reduced, questions_of, re
 from judgerel_ray.core.verb import Named
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 
 
 def snapshot(source, reading: Named | None = None, **columns) -> Snapshot:
@@ -20,7 +20,7 @@ def snapshot(source, reading: Named | None = None, **columns) -> Snapshot:
 def reduction(source, options: ReduceOptions | None = None) -> Reduced:
     """Coefficients, failures, serving noise and caution."""
     options = options or ReduceOptions()
-    with Snapshot.open(source, apart=options.told_apart) as judged:
+    with Snapshot.open(source, apart=options.extra_keys) as judged:
         return reduced(judged, options)
 
 

@@ -26,7 +26,7 @@ from judgerel_ray.asking.earlier_runs import (
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.core import FileGone, StoreError, TokenCounts
 from judgerel_ray.design import AskFrame, Texts
 from judgerel_ray.store import (
@@ -86,7 +86,7 @@ def carry_landed(
     if first is None:
         return Carried(left=search.left if is_plain else None)
     plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, out, None)
+    run = prepare_run(resolved, plan, out, None)
     console = console or Console(stderr=True)
 
     def agree(losses: Losses) -> None:
@@ -99,7 +99,7 @@ def carry_landed(
     session = begin_session(run, strays=partial(stray_commits, run, resolved, plan), agree=agree)
     number, n_rows, lease = session.number, 0, 0
     lacking: list[str] = []
-    own = reader_of(read_manifest(run))
+    reader = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
     planned = cache(lambda: _planned_parents(resolved.frames, earlier.texts))
     without_texts: list[tuple[RunDirectory, CommitRecord]] = []
@@ -122,7 +122,7 @@ def carry_landed(
                 try:
                     if source.url not in manifests:
                         manifests[source.url] = read_manifest(source)
-                    engine = _facts(source, commit, manifests[source.url], own)
+                    engine = _facts(source, commit, manifests[source.url], reader)
                     rows = _carry(
                         source, commit, conditions, run, number, lease, engine, planned,
                         has_texts=has_texts,
@@ -158,7 +158,7 @@ class _TextsLostError(Exception):
 
 
 def _facts(
-    source: RunDirectory, commit: CommitRecord, manifest: Mapping[str, object], own: str
+    source: RunDirectory, commit: CommitRecord, manifest: Mapping[str, object], reader: str
 ) -> dict[str, object]:
     """What served a commit, whence it is carried, and by which reader, where not by the run's own.
 
@@ -167,7 +167,7 @@ def _facts(
     facts = {**commit.engine, "carried_from": f"{source.url}/{commit.name}"}
     facts.pop("reader_version", None)
     read_by = reader_of(manifest, commit.engine)
-    return facts if read_by == own else {**facts, "reader_version": read_by}
+    return facts if read_by == reader else {**facts, "reader_version": read_by}
 
 
 def _carry(

@@ -44,13 +44,13 @@ from judgerel_ray.store import (
     scan_judgments,
     whole_commits,
 )
-from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
-from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.store.holding import FencedLease, HeldLease, renewing, take_lease
+from judgerel_ray.store.series import MEASURED, Refresh, RefreshSweep, SeriesDirectory
 
 HOUR_S = 3600.0
 
 
-class SeriesSweep(NamedTuple):
+class SweepWithModels(NamedTuple):
     """A sweep with the models that its judges are in a series.
 
     With an ``error`` nothing states the commit of one of them: what is asked can be counted, but
@@ -86,7 +86,7 @@ class HubModels:
         *,
         here: Refresh | None = None,
         first: int = 0,
-    ) -> SeriesSweep:
+    ) -> SweepWithModels:
         """Resolve a sweep after some refreshes, or as the refresh `here` asks it.
 
         Effects: reads items, models' files and what runs state; asks the hub. Retry: safe.
@@ -106,23 +106,23 @@ class HubModels:
                     weights=None, revision=spec.revision or "main",
                 )  # fmt: skip
             known[judge.name] = {"model": asdict(content)}
-        return SeriesSweep(resolve(asked, known=known), error)
+        return SweepWithModels(resolve(asked, known=known), error)
 
     def _content(
         self, spec: EngineSpec, refreshes: Sequence[Refresh], here: Refresh | None
     ) -> ModelContent | EngineStartError:
         """What a model is by the refresh itself, by the hub, or by the refreshes before it."""
-        own = self._stated(spec, [] if here is None else [here])
-        if own is not None and own.resolved:
-            return own
+        pinned = self._stated(spec, [] if here is None else [here])
+        if pinned is not None and pinned.resolved:
+            return pinned
         key = (spec.model, spec.revision)
         if key not in self.answers:
-            self.answers[key] = _asked(spec)
+            self.answers[key] = _resolved(spec)
         answer = self.answers[key]
         if isinstance(answer, ModelContent) and answer.resolved:
             return answer
         stated = self._stated(spec, refreshes)
-        last = stated if stated is not None and stated.resolved else own or stated
+        last = stated if stated is not None and stated.resolved else pinned or stated
         if last is None:
             return answer
         if isinstance(answer, EngineStartError):
@@ -146,7 +146,7 @@ class HubModels:
         return found
 
 
-def _asked(spec: EngineSpec) -> ModelContent | EngineStartError:
+def _resolved(spec: EngineSpec) -> ModelContent | EngineStartError:
     """What the cache or the hub says of a model."""
     try:
         return model_content(spec)
@@ -158,7 +158,7 @@ def _asked(spec: EngineSpec) -> ModelContent | EngineStartError:
 class Due:
     """What is to be asked, and why, a line each; nothing is due where there are no sweeps."""
 
-    sweeps: tuple[AskedSweep, ...] = ()
+    sweeps: tuple[RefreshSweep, ...] = ()
     reasons: tuple[str, ...] = ()
 
 
@@ -179,7 +179,7 @@ def find_due(
 
     Effects: reads items, models' files and what landed; asks the hub, and no judge. Retry: safe.
     """
-    asked: list[AskedSweep] = []
+    asked: list[RefreshSweep] = []
     reasons: list[str] = []
     for sweep, role in sweeps:
         if role == "system":
@@ -187,7 +187,7 @@ def find_due(
             resolved, _ = hub.resolve(sweep, refreshes)
             earlier = earlier_of(resolved, runs)
             if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
-                asked.append(AskedSweep(name=sweep.name, role="system"))
+                asked.append(RefreshSweep(name=sweep.name, role="system"))
                 reasons.append(f"{sweep.name}: requests that no refresh has landed")
                 lost = lost_lines(resolved, runs[-1:], earlier)
                 reasons += [f"{sweep.name}: {line}" for line in lost]
@@ -198,7 +198,7 @@ def find_due(
             reason = _anchor_reason(series, sweep, made, now, refreshes, hub, is_asked=is_asked)
             reasons += [f"{sweep.name}: {reason}"] if reason else []
             first = _next_first(sweep.name, made)
-            anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
+            anchors.append(RefreshSweep(name=sweep.name, role="anchor", first=first))
     # Together: without anchors of the same time nothing tells a judge from a system that moved.
     return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
 
@@ -275,7 +275,7 @@ def _next_first(sweep: str, made: Sequence[tuple[Refresh, RunDirectory]]) -> int
 
 
 State = Literal["held", "unchanged", "done", "partial", "pending"]
-Measure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mapping[str, Any]]
+RefreshMeasure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mapping[str, Any]]
 """From a series, its refreshes before and the one that was just asked, to what it found."""
 
 
@@ -307,7 +307,7 @@ class Triggered:
 def refresh_series(
     series: Series,
     *,
-    measure: Measure,
+    measure: RefreshMeasure,
     write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None],
     address: str | None = None,
     console: Console | None = None,
@@ -319,7 +319,7 @@ def refresh_series(
     """
     sweeps = series.sweeps()
     directory = SeriesDirectory(url=series.url)
-    directory.check_ours(series)
+    directory.check_owner(series)
     directory.files.prepare()
     taken = take_lease(directory.files)
     if isinstance(taken, HeldLease):
@@ -356,8 +356,8 @@ class _Trigger:
     series: Series
     sweeps: tuple[tuple[Sweep, str], ...]
     directory: SeriesDirectory
-    lease: Lease
-    measure: Measure
+    lease: FencedLease
+    measure: RefreshMeasure
     write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None]
     address: str | None
     console: Console
@@ -365,7 +365,7 @@ class _Trigger:
 
     def go(self) -> Triggered:
         """Finish what is unfinished; then ask what is due."""
-        self.directory.check_ours(self.series)
+        self.directory.check_owner(self.series)
         self.directory.keep_series(self.series)
         refreshes = self.directory.refreshes()
         self._check_since(1 + max((one.number for one in refreshes), default=0))
@@ -508,8 +508,8 @@ class _Trigger:
                     ) from error
 
     def _resolved(
-        self, sweep: Sweep, asked: AskedSweep, refresh: Refresh, before: Sequence[Refresh]
-    ) -> SeriesSweep:
+        self, sweep: Sweep, asked: RefreshSweep, refresh: Refresh, before: Sequence[Refresh]
+    ) -> SweepWithModels:
         """A sweep as a refresh asks it."""
         return self.hub.resolve(sweep, before, here=refresh, first=asked.first)
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int32, Int64, Json, List, Schema, String, Tables
+from judgerel_ray.core.schema import (
+    Bool,
+    Float64,
+    Int32,
+    Int64,
+    Json,
+    List,
+    Schema,
+    SchemasByVerb,
+    String,
+)
 
 
 class PlanAnswer(Schema):
@@ -138,7 +148,7 @@ class ReplayedRequests(Schema):
     replayed_text = String("The reply now.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "plan": {
         "": PlanAnswer,
         "stages": PlannedStages,

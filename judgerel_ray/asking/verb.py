@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, get_args
 
+from judgerel_ray.asking.small_runs import MOST_REQUESTS
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core import ProviderName
 from judgerel_ray.core.verb import check_choices, flag, verb
@@ -47,7 +49,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     >>> [judge.name for judge in load_sweep(example("sweep.toml")).judge]
     ['simulated-steady', 'simulated-erratic']
     """
-    from judgerel_ray.config import load_sweep as load
+    from judgerel_ray.config import read_sweep as load
 
     return load(fspath(path))
 
@@ -150,15 +152,27 @@ class PlanRequest:
     )
 
 
+ADDRESS = flag("Ray cluster to join; default: one on this machine, where needed", "ADDRESS")
+RAY = flag(
+    f"use Ray also for up to {MOST_REQUESTS:,} requests to judges behind an API or simulated ones, "
+    "which else need no Ray"
+)
+
+
+def wanted_cluster(address: str | None, *, ray: bool) -> str | None:
+    """Address of the cluster that is asked for; None leaves it to the run."""
+    if address is None and ray:
+        return os.environ.get("RAY_ADDRESS") or "local"
+    return address
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactRequest:
     """What ``exact`` is asked for."""
 
     out: str | PathLike[str] = field(metadata=flag("run directory or fsspec URL", "RUN"))
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,11 +270,9 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile
     >>> from judgerel_ray import example
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     run(example("sweep.toml"), out=f"{folder}/run").height
     184
     """
@@ -270,7 +282,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
     landed = judgments_of(
         loaded,
         str(request.out),
-        address=request.address,
+        address=wanted_cluster(request.address, ray=request.ray),
         ask_lost=request.ask_lost,
         unreadable_ok=request.unreadable_ok,
     )
@@ -317,8 +329,6 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
     >>> text = f'''
@@ -329,7 +339,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     ... benchmark = "b"
     ... path = "{example("items.jsonl")}"
     ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "sweep.toml")
     ...     _ = file.write_text(text)
     ...     exact(file, out=f"{folder}/run").height
@@ -339,7 +349,9 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    landed = judgments_of(as_exact(loaded), str(request.out), address=request.address)
+    landed = judgments_of(
+        as_exact(loaded), str(request.out), address=wanted_cluster(request.address, ray=request.ray)
+    )
     return Result(found=landed)
 
 

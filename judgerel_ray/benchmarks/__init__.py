@@ -17,7 +17,7 @@ Examples
 from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items
-from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.criterion import load_criterion_items
 from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
@@ -41,7 +41,7 @@ __all__ = [
     "GoldReading",
     "load_bbh",
     "load_bergman2025",
-    "load_criterion",
+    "load_criterion_items",
     "load_feedback_collection",
     "load_feedbackqa",
     "load_generic",

@@ -7,7 +7,7 @@ from functools import partial
 
 from judgerel_ray.benchmarks.admission import NO_TIES, REFERENCE
 from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.criterion import load_criterion_items
 from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
@@ -84,7 +84,7 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "summeval_summaries": load_summeval_summaries,
     "feedbackqa": load_feedbackqa,
     "feedback_collection": load_feedback_collection,
-    "criterion": load_criterion,
+    "criterion": load_criterion_items,
     "mix": load_mix,
     "mmlu_pro": load_mmlu_pro,
     "multiple_choice": load_multiple_choice,

@@ -59,7 +59,7 @@ def rating_by(
     return HumanRating(rater=rater, criterion=criterion, score=score, label=option_id)
 
 
-def load_criterion(path: str) -> tuple[Item, ...]:
+def load_criterion_items(path: str) -> tuple[Item, ...]:
     r"""Read texts, the criterion each is judged by, what may be answered and what people answered.
 
     Parameters
@@ -92,7 +92,7 @@ def load_criterion(path: str) -> tuple[Item, ...]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "own.jsonl")
     ...     _ = file.write_text(json.dumps(row))
-    ...     item = load_criterion(str(file))[0]
+    ...     item = load_criterion_items(str(file))[0]
     >>> item.context, item.ratings[0].rater, item.ratings[0].label
     ('Can we meet?\n\nSure, at noon.', 'ann', 'Yes')
     """

@@ -119,8 +119,8 @@ def _ratings(
     """Scores of GPT-4, one or several."""
     if "gpt4_score" not in record:
         return ()
-    given = record.fields["gpt4_score"]
-    scores = given if isinstance(given, list) else [given]
+    rating = record.fields["gpt4_score"]
+    scores = rating if isinstance(rating, list) else [rating]
     return tuple(
         rating_by(
             f"gpt-4:{n}",

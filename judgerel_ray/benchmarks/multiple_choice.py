@@ -145,10 +145,10 @@ def _numbered_columns(record: Record) -> list[str]:
 
 
 def _right_place(record: Record, options: tuple[Option, ...]) -> int:
-    given = [name for name in ANSWERS if name in record]
-    if len(given) != 1:
-        raise _no_answer(record, given)
-    name = given[0]
+    present = [name for name in ANSWERS if name in record]
+    if len(present) != 1:
+        raise _no_answer(record, present)
+    name = present[0]
     match name:
         case "answer_letter":
             return letter_place(record, name, len(options))
@@ -168,10 +168,10 @@ def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     return places.pop()
 
 
-def _no_answer(record: Record, given: list[str]) -> SweepError:
+def _no_answer(record: Record, present: list[str]) -> SweepError:
     """What is wrong where not exactly one column names the answer."""
-    if given:
-        return record.wrong(f"the answer is given twice: in {' and in '.join(given)}")
+    if present:
+        return record.wrong(f"the answer is given twice: in {' and in '.join(present)}")
     if _INDEX in record:
         return record.wrong(f"{_INDEX} does not say what it counts from", hint=_STATE)
     empty = [name for name in ANSWERS if name in record.fields]

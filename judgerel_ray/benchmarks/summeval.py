@@ -166,12 +166,12 @@ def _of_tables(folder: str) -> Iterator[tuple[_Rated, Record]]:
         record.require("system", "doc_id", "summary", "article")
         document, system = record.identifier("doc_id"), record.identifier("system")
         for criterion in _QUESTIONS:
-            given = ratings.get((document, system, criterion), [])
-            if given:
+            scores = ratings.get((document, system, criterion), [])
+            if scores:
                 rated = _Rated(
                     document=document, system=system, criterion=criterion,
                     article=record.text("article"), summary=record.text("summary"),
-                    ratings=tuple(given),
+                    ratings=tuple(scores),
                 )  # fmt: skip
                 yield rated, record
 

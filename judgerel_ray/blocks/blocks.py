@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from judgerel_ray.blocks.words import Row, cell, interval, number
@@ -85,6 +85,7 @@ class Table:
     # Whether rows become cards on narrow screens, so that nothing need be scrolled for.
     cards: bool = False
     notes: Sequence[str] = ()  # What the numbers in `marks` refer to, from 1 on.
+    fits: bool = False  # Whether a terminal wraps its cells to be no wider than itself.
 
     def compact(self) -> Table:
         """Leave out what need not be repeated.
@@ -96,7 +97,7 @@ class Table:
         kept = [column for column in columns if not column.is_alike] or columns[:1]
         once = [f"{one.head}: {one.cells[0]}" for one in columns if one not in kept]
         caption = f"{self.caption} ({'; '.join(once)})" if once else self.caption
-        return Table(caption, kept, self.cards, self.notes)
+        return replace(self, caption=caption, columns=kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +174,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A list of short texts; `kind` ``cautions`` stands out."""
+    """A list of short texts; `kind` ``cautions`` stands out, ``findings`` are sentences."""
 
     texts: Sequence[str]
     kind: str = ""

@@ -282,8 +282,10 @@ def _themed(element: ElementTree.Element) -> str:
     hidden = kind in ("background", "foreground") or element.attrib.get("opacity") == "0"
     if tag not in _TAGS or hidden:
         return ""
-    given = [(name, element.attrib[name]) for name in _ATTRIBUTES if name in element.attrib]
-    pairs = [pair for pair in given if pair not in _DEFAULTS]
+    attribute_pairs = [
+        (name, element.attrib[name]) for name in _ATTRIBUTES if name in element.attrib
+    ]
+    pairs = [pair for pair in attribute_pairs if pair not in _DEFAULTS]
     if found := re.search(r"([a-z]+(?:_[a-z]+)*)_\d+_marks$", kind):
         pairs.insert(0, ("class", found[1]))
     attributes = Markup("").join(Markup(' {}="{}"').format(*_short(*pair)) for pair in pairs)

@@ -15,6 +15,9 @@ from judgerel_ray.blocks.blocks import Figure
 from judgerel_ray.core import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgerel_ray.blocks.blocks import Block
     from judgerel_ray.blocks.charts import Chart
 
 _NO_BREAK = "\u00a0"
@@ -25,6 +28,12 @@ def rendered_page(template: str, *, script: str, **values: object) -> str:
     text = files("judgerel_ray").joinpath(script).read_text("utf-8")
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return _environment().get_template(template).render(script=text, digest=digest, **values)
+
+
+def rendered_blocks(blocks: Sequence[Block]) -> str:
+    """Write blocks as they stand on a page, for a place that has a style of its own."""
+    macros = _environment().get_template("blocks/blocks.html").module
+    return str(macros.render(blocks))  # type: ignore[attr-defined]
 
 
 @cache
@@ -39,7 +48,7 @@ def _environment() -> Environment:
         finalize=_harmless,
     )
     made.globals |= {"kind_of": lambda block: type(block).__name__, "chart_of": _chart}
-    made.globals["sample"] = _sample
+    made.globals |= {"sample": _sample, "figures_drawn": _drawn}
     return made
 
 
@@ -55,6 +64,13 @@ def _chart(figure: Figure) -> Chart | None:
     from judgerel_ray.blocks.charts import chart, not_drawn
 
     return None if not_drawn() else chart(figure)
+
+
+def _drawn() -> bool:
+    """Whether figures can be drawn here."""
+    from judgerel_ray.blocks.charts import not_drawn
+
+    return not_drawn() is None
 
 
 def _sample(style: str) -> Markup:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from judgerel_ray.blocks.blocks import Block
 
-Found = TypeVar("Found")
+FoundT = TypeVar("FoundT")
 Tables: TypeAlias = "pl.DataFrame | Mapping[str, pl.DataFrame]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Result(Generic[Found]):
+class Result(Generic[FoundT]):
     """What a verb returns: all that is printed or written of it is made of this.
 
     Examples
@@ -41,11 +41,12 @@ class Result(Generic[Found]):
     ]
     """
 
-    found: Found  # What a Python program is given.
+    found: FoundT  # What a Python program is given.
     # What JSON holds: a list of rows, or tables by name.
     tables: Tables = field(default_factory=dict)
     full: Callable[[], Sequence[Block]] = tuple
     short: Callable[[], Sequence[Block]] | None = None  # The ten lines; where None, `full`.
+    legend: Callable[[], Sequence[Block]] = tuple  # What the words and marks of `short` mean.
     title: str = ""  # Of the answer, where blocks stand among other things: its verdict in words.
     facts: Mapping[str, object] = field(default_factory=dict)  # What JSON has beside its tables.
     notes: tuple[str, ...] = ()  # What the numbers rest on, to be read before them.
@@ -64,18 +65,29 @@ class Result(Generic[Found]):
         assert not isinstance(self.tables, Mapping)
         return self.tables
 
-    def of_rows(self) -> Result[Found]:
+    def of_rows(self) -> Result[FoundT]:
         """The same with the chief table alone."""
         return replace(self, tables=self.chief)
+
+    def at_length(self) -> Result[FoundT]:
+        """The same with all that there is to show, in every format."""
+        return replace(self, short=None)
+
+    def explained(self) -> Result[FoundT]:
+        """The same with what its words and marks mean below it, in every format."""
+        return replace(self, short=lambda: [*self.blocks(), *self.legend()])
 
     def blocks(self) -> Sequence[Block]:
         """The answer in blocks, as short as there is one."""
         return (self.short or self.full)()
 
-    def for_python(self) -> Found:
+    def for_python(self) -> FoundT:
         """What a program is given, once it is warned (ReadingWarning) of the notes."""
+        from judgerel_ray.blocks.shown import shown_as
+
         warn_of(self.notes)
-        return self.found
+        found: FoundT = shown_as(self.found, self)
+        return found
 
     def as_text(self) -> str:
         """Lay it out for a terminal."""
@@ -99,13 +111,19 @@ class Result(Generic[Found]):
 
         return markdown(self.blocks(), title=self.title)
 
+    def as_html(self) -> str:
+        """Write it for a notebook."""
+        from judgerel_ray.blocks.html import rendered_blocks
+
+        return rendered_blocks(self.blocks())
+
     def as_junit(self) -> str:
         """Write what was checked as JUnit XML."""
         return junit(self.cases, notes=[*self.notes, *self.closing()])
 
     def closing(self) -> list[str]:
         """Notes of the facts, and the last paragraph: what JUnit says below its cases."""
-        last = [block for block in self.blocks() if isinstance(block, Paragraph)][-1:]
+        last = [block for block in self.full() if isinstance(block, Paragraph)][-1:]
         words = ["".join(span.text for span in block.spans) for block in last]
         noted = self.facts.get("notes", ())
         return [*map(str, noted if isinstance(noted, tuple | list) else ()), *words]
@@ -128,6 +146,12 @@ class Writable:
     __slots__ = ()
     shown_by: ClassVar[str]
     """``module:function`` that makes the :class:`Result` of it, in a module that imports this."""
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self._result().as_html()
 
     def _result(self) -> Result[Any]:
         found: Result[Any] = resolve_name(self.shown_by)(self)

@@ -1,17 +1,15 @@
-"""Blocks as text for a terminal, laid out by Rich: the same blocks that a page renders.
+"""Blocks as text for a terminal: the same blocks that a page renders.
 
-:class:`Screen` is the console that tables are printed on.
+Rich lays out what holds wide characters, and is loaded for those alone: it takes a tenth of a
+second.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from io import StringIO
-
-from rich.console import Console, RenderableType
-from rich.table import Table as Grid
-from rich.text import Text
+from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from judgerel_ray.blocks.blocks import (
     Block,
@@ -27,8 +25,11 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Table,
 )
-from judgerel_ray.blocks.columns import WIDTH, fit_cell
+from judgerel_ray.blocks.columns import WIDTH, fit_cell, fitted_table, plain_table
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _UNWRAPPED = 100_000  # characters: a table is as wide as its cells, and wrapped by nobody
 
@@ -38,11 +39,11 @@ def printed(blocks: Sequence[Block]) -> str:
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
     """
-    parts = ["\n".join(map(_laid_out, _lines(block))) for block in blocks]
+    parts = ["\n".join(_lines(block)) for block in blocks]
     return "\n\n".join(part for part in parts if part)
 
 
-def _lines(block: Block) -> Iterator[RenderableType]:
+def _lines(block: Block) -> Iterator[str]:
     """What a block is made of, from top to bottom."""
     match block:
         case Paragraph():
@@ -51,12 +52,13 @@ def _lines(block: Block) -> Iterator[RenderableType]:
             yield from _table(block)
         case Figures():
             for place, table in enumerate(block.numbers):
-                yield from ([Text("")] if place else [])
+                yield from ([""] if place else [])
                 yield from _table(table)
         case Facts():
             yield _grid(["", ""], block.pairs)
         case Lines():
-            yield from (_text(f"- {text}") for text in block.texts)
+            mark = "" if block.kind == "findings" else "- "
+            yield from (_text(f"{mark}{text}", indent="  ") for text in block.texts)
         case Laid():
             yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
@@ -72,12 +74,23 @@ def _lines(block: Block) -> Iterator[RenderableType]:
                 yield f"\n{inside}"
 
 
-def _laid_out(one: RenderableType) -> str:
-    """A piece as text; what is a string is laid out already."""
-    if isinstance(one, str):
-        return one
+def _text(text: str, indent: str = "") -> str:
+    """A text that is wrapped, and never markup."""
+    text = printable(text)
+    if text.isascii():
+        lines = wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+        return "\n".join(lines)
+    from rich.text import Text
+
+    return _by_rich(Text(text), WIDTH)
+
+
+def _by_rich(one: RenderableType, width: int) -> str:
+    """What Rich makes of it, which knows how wide each character is."""
+    from rich.console import Console
+
     screen = Console(
-        file=StringIO(), width=WIDTH if isinstance(one, Text) else _UNWRAPPED, color_system=None,
+        file=StringIO(), width=width, color_system=None,
         highlight=False, markup=False, emoji=False, legacy_windows=False,
     )  # fmt: skip
     with screen.capture() as captured:
@@ -85,24 +98,20 @@ def _laid_out(one: RenderableType) -> str:
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
-def _text(text: str) -> Text:
-    """A text that is wrapped, and never markup."""
-    return Text(printable(text))
-
-
-def _table(table: Table) -> Iterator[RenderableType]:
+def _table(table: Table) -> Iterator[str]:
     """A table under its caption, its notes below."""
     table = table.compact()
     if table.caption:
         yield _text(table.caption)
     heads = [column.head for column in table.columns]
     rows = range(len(table.columns[0].cells) if table.columns else 0)
-    yield _grid(heads, [[column.text_at(row) for column in table.columns] for row in rows])
+    lines = [[column.text_at(row) for column in table.columns] for row in rows]
+    yield _grid(heads, lines, fits=table.fits)
     for place, note in enumerate(table.notes, start=1):
         yield _text(f"{place}: {note}")
 
 
-def _heat(matrix: Heat) -> Iterator[RenderableType]:
+def _heat(matrix: Heat) -> Iterator[str]:
     yield _text(matrix.caption)
     lines = [
         [" ".join(filter(None, [name, small]))]
@@ -112,31 +121,21 @@ def _heat(matrix: Heat) -> Iterator[RenderableType]:
     yield _grid(matrix.heads, lines)
 
 
-def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:
+def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]], *, fits: bool = False) -> str:
     """Cells in columns; very long ids and verdicts lose their middle."""
+    if all(cell.isascii() for line in (heads, *lines) for cell in line):
+        table = plain_table(heads, lines).lstrip("\n")
+        is_wide = fits and max(map(len, table.split("\n"))) > WIDTH
+        return fitted_table(heads, lines) if is_wide else table
+    from rich.table import Table as Grid
+    from rich.text import Text
+
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="",
                 show_header=any(heads))  # fmt: skip
     for head in heads:
-        grid.add_column(Text(fit_cell(head)), no_wrap=True, overflow="ignore")
+        grid.add_column(
+            Text(fit_cell(head)), no_wrap=not fits, overflow="fold" if fits else "ignore"
+        )
     for line in lines:
         grid.add_row(*(Text(fit_cell(cell)) for cell in line))
-    return grid
-
-
-_NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
-
-
-class Screen(Console):
-    """A console as wide as there are columns, whatever COLUMNS says when it says none.
-
-    It leaves a broken pipe to the command line, which knows the exit codes.
-    """
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        width = os.environ.get("COLUMNS", "")
-        few = width.isdigit() and int(width) < _NARROWEST
-        super().__init__(stderr=stderr, width=80 if few else None)
-
-    def on_broken_pipe(self) -> None:
-        """Hand it on; Rich itself would exit with 1."""
-        raise BrokenPipeError
+    return _by_rich(grid, WIDTH if fits else _UNWRAPPED)

@@ -23,11 +23,11 @@ _WITHOUT = {
 }
 
 
-def remarks_not_led(row: Row) -> list[str]:
+def remarks_beside_lead(row: Row) -> list[str]:
     """Remarks but for how few replies hold a verdict, which a sentence of its own says."""
-    led = flag_words(row, Flag.FEW_VERDICTS)
+    leading = flag_words(row, Flag.FEW_VERDICTS)
     beside = {**row, "no_interval": None}  # said where the interval would be
-    others = [one for one in remarks(beside) if one not in led]
+    others = [one for one in remarks(beside) if one not in leading]
     return others + flag_words(row, Flag.SOME_WITHOUT)
 
 
@@ -62,7 +62,7 @@ def section_text(
     heads = [head for head, kept in zip(heads, has_text, strict=True) if kept]
     lines = [[text for text, kept in zip(line, has_text, strict=True) if kept] for line in lines]
     heading = f"{title} [{', '.join(shared)}]" if shared else title
-    above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
+    above = () if first == "component" else _COLUMNS_ABOVE  # its remarks are of single rows
     text = f"{heading}\n{table_within(heads, lines, [*varying, *above])}"
     return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
 
@@ -102,7 +102,7 @@ def short_p(name: str) -> Callable[[Row], str]:
     return lambda row: p_value(row[name]).replace("< 0.", "<.")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
+_COLUMNS_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
 
 
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")

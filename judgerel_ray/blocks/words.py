@@ -50,6 +50,8 @@ _NAMES = {
     "icc1": "ICC(1)",
     "icck": "ICC(k)",
     "percent_agreement": "agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "people_kappa": "Cohen's kappa of people",
     "fleiss_kappa": "Fleiss' kappa",
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
@@ -143,7 +145,7 @@ def times(n: object) -> str:
     return "once" if n == 1 else f"{n:,} times"
 
 
-def asked_of_each(row: Row) -> str:
+def replication_words(row: Row) -> str:
     """Say how often a question was asked, at most, and with what where its unit is finer."""
     often = times(row["n_replications"])
     most = often if row["n_replications"] == 1 else f"up to {often}"
@@ -191,7 +193,7 @@ def noted(row: Row) -> list[Noted]:
     flags, numbers = (
         cast(Sequence[Any], row.get(name) or ()) for name in ("flags", "flag_numbers")
     )
-    return [(Flag(code), tuple(own)) for code, own in zip(flags, numbers, strict=True)]
+    return [(Flag(code), tuple(values)) for code, values in zip(flags, numbers, strict=True)]
 
 
 def flag_words(row: Row, *wanted: Flag) -> list[str]:

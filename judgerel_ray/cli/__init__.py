@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.cli.measuring import print_result
-from judgerel_ray.cli.parsing import Asked, parse
+from judgerel_ray.cli.parsing import CommandLine, parse
 from judgerel_ray.cli.paths import named_log, source_path, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
@@ -44,7 +44,7 @@ DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
 STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact", "refresh")
 EXTRAS = {
-    "ray": "run", "openai": "run", "pyarrow": "run",
+    "ray": "run", "openai": "api", "pyarrow": "api",
     "vllm": "vllm", "torch": "vllm", "transformers": "vllm", "tokenizers": "vllm",
     "altair": "report", "vl_convert": "report",
     "s3fs": "s3", "aiobotocore": "s3", "botocore": "s3",
@@ -66,25 +66,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     open_streams()
-    asked: Asked | None = None
+    typed: CommandLine | None = None
     try:
-        asked = parse(arguments)
+        typed = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
-        apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
-        with _readings_told(), apart, progress_shown(_tell_progress):
-            code = ACTS.get(asked.verb.name, print_result)(asked)
+        apart = nullcontext() if typed.verb.name in ASKING else panics_kept_back()
+        with _print_readings(), apart, progress_shown(_tell_progress):
+            code = ACTS.get(typed.verb.name, print_result)(typed)
         sys.stdout.flush()
         return code
     except EngineError as error:
-        tell(f"judgerel: {one_line(error)}", aside=True)
+        tell(f"judgerel: {one_line(error)}", stderr=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        tell(f"judgerel: {one_line(named_log(error, asked))}", aside=True)
+        tell(f"judgerel: {one_line(named_log(error, typed))}", stderr=True)
         return MISTAKE
     except KeyboardInterrupt:
-        asking = asked is not None and asked.verb.name in ASKING
+        asking = typed is not None and typed.verb.name in ASKING
         left = "; run again to ask the pending requests" if asking else ""
-        tell(f"judgerel: stopped{left}", aside=True)
+        tell(f"judgerel: stopped{left}", stderr=True)
         return CLUSTER_FAILED if asking else STOPPED
     except BrokenPipeError:
         # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
@@ -96,16 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         extra = EXTRAS.get((error.name or "").partition(".")[0], "run")
         get = f"{install_hint(extra)}, or make setup there"
-        tell(f"judgerel: a package is missing: {error.name}. Try: {get}", aside=True)
+        tell(f"judgerel: a package is missing: {error.name}. Try: {get}", stderr=True)
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
-        tell(f"judgerel: {_about_a_file(error, asked)}", aside=True)
+        tell(f"judgerel: {_about_a_file(error, typed)}", stderr=True)
         return MISTAKE
 
 
 @contextmanager
-def _readings_told() -> Iterator[None]:
+def _print_readings() -> Iterator[None]:
     """Say on stderr, once each and before any number, how files were read.
 
     Where the command is refused, its one line is all there is.
@@ -128,7 +128,7 @@ def _readings_told() -> Iterator[None]:
 
 def _tell_progress(line: str) -> None:
     """Say how far long work is."""
-    tell(f"judgerel: {line}", aside=True)
+    tell(f"judgerel: {line}", stderr=True)
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
@@ -140,11 +140,11 @@ def _file_errors() -> tuple[type[BaseException], ...]:
     return file_errors()
 
 
-def _about_a_file(error: BaseException, asked: Asked | None) -> str:
+def _about_a_file(error: BaseException, typed: CommandLine | None) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
-    given = [] if asked is None else [asked.source, asked.texts.get("b")]
-    runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
+    sources = [] if typed is None else [typed.source, typed.texts.get("b")]
+    runs = [path for path in sources if isinstance(path, str) and os.path.isdir(path)]
     if isinstance(error, OSError) and error.filename is None:
         runs = []  # a full disk or a stream that is gone, no file of theirs
     return f"{what}. Try: judgerel verify {' or '.join(runs)}" if runs else what
@@ -184,51 +184,51 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _init(asked: Asked) -> int:
+def _init(typed: CommandLine) -> int:
     """Write a first sweep, and print its plan."""
     from judgerel_ray.reporting.standing import plan_screen
 
-    request = asked.request()
-    result = asked.verb.act(source_path(asked.source), request)
+    request = typed.request()
+    result = typed.verb.act(source_path(typed.source), request)
     tell(f"{result.title}\n\n{plan_screen(result.found.as_json(), request.out)}")
     return DONE
 
 
-def _plan(asked: Asked) -> int:
+def _plan(typed: CommandLine) -> int:
     """Print the plan."""
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
     from judgerel_ray.reporting.standing import plan_screen, plan_text
 
-    sweep = load_sweep(asked.source)
-    found = asked.verb.act(sweep, asked.request()).found
+    sweep = read_sweep(typed.source)
+    found = typed.verb.act(sweep, typed.request()).found
     plan, asks = found.as_json(), [ask.model_dump(mode="json") for ask in found.asks]
     resolved = {**sweep.model_dump(mode="json"), "ask": asks}
-    if asked.printing.get("json"):
+    if typed.printing.get("json"):
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
-    elif asked.printing:
+    elif typed.printing:
         tell(plan_text(plan, resolved))
     else:
-        tell(plan_screen(plan, asked.source, resolved))
+        tell(plan_screen(plan, typed.source, resolved))
     return DONE
 
 
-def _run(asked: Asked) -> int:
+def _run(typed: CommandLine) -> int:
     """Run or resume."""
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
 
-    return _run_sweep(load_sweep(asked.source), asked.request())
+    return _run_sweep(read_sweep(typed.source), typed.request())
 
 
-def _exact(asked: Asked) -> int:
+def _exact(typed: CommandLine) -> int:
     """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
     from judgerel_ray.analyses.distributions.show import limit_blocks
     from judgerel_ray.blocks.terminal import printed
-    from judgerel_ray.config import as_exact, load_sweep
+    from judgerel_ray.config import as_exact, read_sweep
     from judgerel_ray.counting.snapshot import open_run
 
-    request = asked.request()
-    code = _run_sweep(as_exact(load_sweep(asked.source)), request)
+    request = typed.request()
+    code = _run_sweep(as_exact(read_sweep(typed.source)), request)
     tell(printed(limit_blocks(run_limits(open_run(request.out)))))
     return code
 
@@ -236,7 +236,8 @@ def _exact(asked: Asked) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.blocks.terminal import Screen
+    from judgerel_ray.asking.verb import wanted_cluster
+    from judgerel_ray.cli.console import Screen
 
     console = Screen(stderr=True)
     if not request.out.strip():
@@ -245,7 +246,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         summary = run_sweep(
             sweep,
             out=request.out,
-            address=request.address,
+            address=wanted_cluster(request.address, ray=request.ray),
             console=console,
             ask_lost=getattr(request, "ask_lost", False),
             unreadable_ok=getattr(request, "unreadable_ok", False),
@@ -255,11 +256,11 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         f"({summary.asked_now} in this session, {summary.owed} pending)"
     )
     for judge, problem in summary.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
     if line := summary.refused.line(summary.asked):
-        tell(f"judgerel: {line}", aside=True)
+        tell(f"judgerel: {line}", stderr=True)
     for stop in summary.stops:
-        tell(f"judgerel: {stop.line('--unreadable-ok')}", aside=True)
+        tell(f"judgerel: {stop.line('--unreadable-ok')}", stderr=True)
     if not summary.owed:
         return SOME_FAILED if summary.refused.now or summary.stops else DONE
     hint = "run again"
@@ -271,29 +272,29 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     failed = f"{summary.failed} requests failed and are recorded in errors/, "
     n = summary.owed
     pending = f"{n} are pending" if summary.failed else f"{n} requests are pending"
-    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", aside=True)
+    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", stderr=True)
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
-def _refresh(asked: Asked) -> int:
+def _refresh(typed: CommandLine) -> int:
     """Refresh a series, and say where its judges stand."""
     from judgerel_ray.analyses.drift.show import summary_text
 
     with _stdout_kept(), _interruptible():
-        found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+        found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         print(json.dumps(found.as_json(), indent=2))
     else:
         tell(found.line)
         if found.state in ("done", "partial"):
             tell(summary_text(found.summary))
     for judge, problem in found.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
     if found.alarm:
         drifted = [one for one in found.summary["judges"] if one["alarm"]]
         names = ", ".join(f"{one['judge']} since refresh {one['since']}" for one in drifted)
         hint = "see trend.html of the series; drift.since = N accepts it from refresh N on"
-        tell(f"judgerel: drift of judge {names}. Try: {hint}", aside=True)
+        tell(f"judgerel: drift of judge {names}. Try: {hint}", stderr=True)
     # First what asking again cannot mend: an alarm stands in the summary until it is accepted.
     if found.mistakes:
         return MISTAKE
@@ -303,21 +304,21 @@ def _refresh(asked: Asked) -> int:
     return SOME_FAILED if failed else DONE
 
 
-def _status(asked: Asked) -> int:
+def _status(typed: CommandLine) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
 
-    status = asked.verb.act(asked.source, None).found.as_json()
-    if asked.printing:
+    status = typed.verb.act(typed.source, None).found.as_json()
+    if typed.printing:
         print(json.dumps(status, indent=2))
     else:
         tell(status_text(status))
     return DONE
 
 
-def _verify(asked: Asked) -> int:
+def _verify(typed: CommandLine) -> int:
     """Check a run directory."""
-    findings = asked.verb.act(asked.source, None).found
+    findings = typed.verb.act(typed.source, None).found
     for found in findings:
         tell(printable(f"{found.level}: {found.name}: {found.message}"))
     wrong = sum(found.level == "error" for found in findings)
@@ -325,9 +326,9 @@ def _verify(asked: Asked) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _rejudge(asked: Asked) -> int:
+def _rejudge(typed: CommandLine) -> int:
     """Read a run's texts again."""
-    found = asked.verb.act(asked.source, asked.request()).found
+    found = typed.verb.act(typed.source, typed.request()).found
     made = found.generation
     tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
     for judge, n in found.rows.items():
@@ -335,10 +336,10 @@ def _rejudge(asked: Asked) -> int:
     return DONE
 
 
-def _replay(asked: Asked) -> int:
+def _replay(typed: CommandLine) -> int:
     """Ask landed requests again."""
-    found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+    found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         summary = {
             name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
         }
@@ -356,7 +357,7 @@ def _replay(asked: Asked) -> int:
     return DONE
 
 
-ACTS: dict[str, Callable[[Asked], int]] = {
+ACTS: dict[str, Callable[[CommandLine], int]] = {
     "init": _init,
     "plan": _plan,
     "run": _run,

@@ -1,6 +1,6 @@
 """The command line as Click reads it: commands made of the options of verbs, refusals in one line.
 
-Nothing is computed here: what was typed becomes an :class:`Asked`.
+Nothing is computed here: what was typed becomes a :class:`CommandLine`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from judgerel_ray.core.verb import (
     OptionFlag,
     Verb,
     annotation,
-    default_told,
+    default_shown,
     flag,
     flag_of,
     spelled,
@@ -47,6 +47,11 @@ _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
+_LENGTH = {
+    "md": flag("print Markdown for a pull request or an issue, as --format markdown does")["flag"],
+    "full": flag("print all there is, not the short answer alone")["flag"],
+    "explain": flag("print what the words and columns of the short answer mean, too")["flag"],
+}
 PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
     "json": {"json": _JSON},
@@ -54,12 +59,12 @@ PRINTING: dict[str, dict[str, OptionFlag]] = {
         "json": _JSON,
         "full": flag("print every note, and the sweep with every default")["flag"],
     },
-    "format": {"format": _FORMAT},
-    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
-    "gate": {"format": _GATE},
+    "format": {"format": _FORMAT, **_LENGTH},
+    "file": {"format": _FORMAT, **_LENGTH, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
+    "gate": {"format": _GATE, **_LENGTH},
 }
 """Flags of printing, by the kind that a verb has."""
-SWITCHES = ("json", "full", "force", "raw_cells")
+SWITCHES = ("json", "force", "raw_cells", *_LENGTH)
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FIRST = f"""\
 How far can an LLM judge be trusted? To begin with, two simulated judges:
@@ -81,7 +86,7 @@ _NUMBER = re.compile(r"-\d|-\.\d")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CommandLine:
     """What was typed."""
 
     verb: Verb
@@ -105,7 +110,7 @@ class Leave(Exception):  # noqa: N818
     """A text that was asked for in place of work: help, the version, a script of completion."""
 
 
-def parse(arguments: Sequence[str] | None = None) -> Asked:
+def parse(arguments: Sequence[str] | None = None) -> CommandLine:
     """Read a command line.
 
     Examples
@@ -114,7 +119,7 @@ def parse(arguments: Sequence[str] | None = None) -> Asked:
     {'seed': 3}
     """
     try:
-        asked = _Verbs(PROGRAM).main(
+        typed = _Verbs(PROGRAM).main(
             arguments, PROGRAM, complete_var=COMPLETION, standalone_mode=False
         )
     except Leave as text:
@@ -124,8 +129,8 @@ def parse(arguments: Sequence[str] | None = None) -> Asked:
         _refuse(error)
     except click.Abort:
         raise KeyboardInterrupt from None
-    assert isinstance(asked, Asked)
-    return asked
+    assert isinstance(typed, CommandLine)
+    return typed
 
 
 def _refuse(error: click.UsageError) -> NoReturn:
@@ -137,7 +142,7 @@ def _refuse(error: click.UsageError) -> NoReturn:
         near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
         what = f"no such option: {option}{f' (meant {near[0]}?)' if near else ''}"
         hint = hint if near else _elsewhere(option) or hint
-    tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
+    tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", stderr=True)
     raise SystemExit(MISTAKE)
 
 
@@ -210,15 +215,15 @@ class _Choice(click.Choice[str]):
         raise click.UsageError(f"{named} must be one of {known}, got {value!r}", ctx)
 
 
-def _help(context: click.Context, _: click.Parameter, asked: bool) -> None:
+def _help(context: click.Context, _: click.Parameter, typed: bool) -> None:
     """Leave with the help of a command."""
-    if asked and not context.resilient_parsing:
+    if typed and not context.resilient_parsing:
         raise Leave(context.get_help())
 
 
-def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+def _version(context: click.Context, _: click.Parameter, typed: bool) -> None:
     """Leave with the version."""
-    if asked and not context.resilient_parsing:
+    if typed and not context.resilient_parsing:
         raise Leave(f"{PROGRAM} {__version__}")
 
 
@@ -306,20 +311,22 @@ class _Command(click.Command):
         params.append(_eager(["-h", "--help"], _help, "show this and leave"))
         arguments = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
         text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *arguments])
-        super().__init__(verb.name, callback=self._asked, params=params, help=text,
+        super().__init__(verb.name, callback=self._typed, params=params, help=text,
                          add_help_option=False, options_metavar="[OPTIONS]")  # fmt: skip
 
-    def _asked(self, **values: Any) -> Asked:
+    def _typed(self, **values: Any) -> CommandLine:
         """What was typed."""
-        given = {
+        entered = {
             name: one
             for name, one in values.items()
             if not (one is None or one is False or one == ())
         }
-        source, *more = given.pop("read") if self.takes_several else [given.pop("read", "")]
-        printing = {name: given.pop(name) for name in PRINTING[self.verb.prints] if name in given}
-        return Asked(
-            verb=self.verb, source=source, texts=given, printing=printing, more=tuple(more)
+        source, *more = entered.pop("read") if self.takes_several else [entered.pop("read", "")]
+        printing = {
+            name: entered.pop(name) for name in PRINTING[self.verb.prints] if name in entered
+        }
+        return CommandLine(
+            verb=self.verb, source=source, texts=entered, printing=printing, more=tuple(more)
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -391,8 +398,8 @@ def _option(one: Field[Any]) -> click.Option:
         reads = _Choice(described.choices)
     elif number is not None:
         reads = _Number(number)
-    given = default_told(one)
-    shown = ",".join(given) if isinstance(given, tuple) else given
+    entered = default_shown(one)
+    shown = ",".join(entered) if isinstance(entered, tuple) else entered
     default = "" if shown is None else f" (default {shown})"
     return click.Option(
         names,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from contextlib import suppress
 from difflib import get_close_matches
@@ -17,7 +16,7 @@ from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.files import STANDARD_INPUT, check_regular
 
 if TYPE_CHECKING:
-    from judgerel_ray.cli.parsing import Asked
+    from judgerel_ray.cli.parsing import CommandLine
 
 STDOUT = 1
 
@@ -81,18 +80,15 @@ def _exists(path: str) -> bool:
         return False
 
 
-def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
+def named_log(error: JudgeRelError, typed: CommandLine | None) -> JudgeRelError:
     """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
-    source = None if asked is None or asked.verb.name in ("items", "import") else asked.source
-    if not source or source not in (error.where.get("file"), error.where.get("path")):
+    source = None if typed is None or typed.verb.name in ("items", "import") else typed.source
+    where = (error.where.get("file"), error.where.get("path"))
+    if not source or source not in where or not os.path.isfile(source):
         return error
-    from judgerel_ray.importers.logs.asked import log_name
+    from judgerel_ray.counting.files.understood import log_refusal
 
-    name = log_name(source)
-    return error if name is None else SweepError(
-        f"a log of {name} is imported first", where={"file": source},
-        hint=f"judgerel import auto {shlex.quote(source)} --out judgments.parquet",
-    )  # fmt: skip
+    return log_refusal(source) or error
 
 
 def _check_stdout(path: str) -> None:
@@ -113,38 +109,38 @@ def _named(path: str) -> str:
     return path if has_magic(path) and not _exists(path) else source_path(path)
 
 
-def write_items(asked: Asked) -> int:
+def write_items(typed: CommandLine) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers import catalog
 
-    request = asked.request()
+    request = typed.request()
     with unpack_limit(request.unpack_limit):
         n = catalog.write_items_file(
-            asked.source,
+            typed.source,
             _named(fspath(request.path)),
             request.out,
             answers=None if request.answers is None else source_path(request.answers),
             seed=request.seed,
             gold_is=request.gold_is,
             prompts=request.prompts,
-            tell=partial(tell, aside=True),
+            tell=partial(tell, stderr=True),
             force=request.force,
         )
     tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
     return DONE
 
 
-def write_judgments(asked: Asked) -> int:
+def write_judgments(typed: CommandLine) -> int:
     """Write foreign judgments."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers import catalog
 
-    request = asked.request()
+    request = typed.request()
     outcomes: list[str] = []
     with unpack_limit(request.unpack_limit):
         n = catalog.write_judgments_file(
-            asked.source,
+            typed.source,
             [_named(fspath(path)) for path in request.paths],
             request.out,
             mapping=request.mapping(),

@@ -22,10 +22,10 @@ from judgerel_ray.core import LONGEST_WORD, printable, shortened
 _FAILING = ("strict", "surrogateescape")  # the second where no locale is set
 
 
-def tell(text: str, *, aside: bool = False) -> None:
+def tell(text: str, *, stderr: bool = False) -> None:
     """Print a text of any lines; what would act on a terminal is shown, very long words are cut."""
     shortened_text = shortened(printable(text, lines=True), LONGEST_WORD)
-    print(shortened_text, file=sys.stderr if aside else sys.stdout)
+    print(shortened_text, file=sys.stderr if stderr else sys.stdout)
 
 
 def one_line(error: object) -> str:
@@ -59,8 +59,8 @@ class NotesFirst:
 
     def say(self) -> None:
         """Print the notes that were not printed yet."""
-        for note, is_said in self._notes.items():
-            if not is_said:
+        for note, is_printed in self._notes.items():
+            if not is_printed:
                 print(note, file=sys.stderr)
                 self._notes[note] = True
 
@@ -95,10 +95,10 @@ def panics_kept_back() -> Iterator[None]:
     except OSError:  # there is none
         yield
         return
-    own = sys.stderr
+    err = sys.stderr
     with tempfile.TemporaryFile() as below:
-        if _is_the_process_s(own):
-            sys.stderr = open(kept, "w", encoding=own.encoding, errors=own.errors, closefd=False)  # noqa: SIM115
+        if _is_the_process_s(err):
+            sys.stderr = open(kept, "w", encoding=err.encoding, errors=err.errors, closefd=False)  # noqa: SIM115
         os.dup2(below.fileno(), _STDERR)
         failed = True
         try:
@@ -108,7 +108,7 @@ def panics_kept_back() -> Iterator[None]:
             os.dup2(kept, _STDERR)
             with suppress(OSError, ValueError):
                 sys.stderr.flush()
-            sys.stderr = own
+            sys.stderr = err
             below.seek(0)
             text = below.read()
             if not (failed and _PANIC in text):

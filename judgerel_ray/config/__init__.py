@@ -13,7 +13,7 @@ judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] ther
 """
 
 from judgerel_ray.config.asks import ask_table
-from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
+from judgerel_ray.config.reading import as_exact, parse_sweep, read_sweep
 from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep
 from judgerel_ray.protocols.ask import (
     AskTable,
@@ -35,7 +35,7 @@ __all__ = [
     "Sweep",
     "as_exact",
     "ask_table",
-    "load_sweep",
     "parse_sweep",
     "plain_temperature",
+    "read_sweep",
 ]

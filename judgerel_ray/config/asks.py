@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from judgerel_ray.protocols.ask import ONCE_OF_ALL, AdaptiveReplications, AskTable, Table
+from judgerel_ray.protocols.ask import ONCE_OF_ALL, AdaptiveReplications, AskTable, SweepTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 OTHERS_KEY = "key_of_another_protocol"
@@ -28,7 +28,7 @@ class AnyAsk:
             key: (Any, None) for table in tables.values() for key in table.taken()
         }
         keys["protocol"] = (Literal[tuple(tables)], ...)
-        unknown = create_model("Ask", __base__=Table, **keys)
+        unknown = create_model("Ask", __base__=SweepTable, **keys)
         one_of = core_schema.tagged_union_schema(
             {
                 name: handler.generate_schema(one)
@@ -36,7 +36,7 @@ class AnyAsk:
             },
             discriminator=lambda keys: _protocol_of(keys, tables),
         )
-        return core_schema.no_info_before_validator_function(_own_keys, one_of)
+        return core_schema.no_info_before_validator_function(_protocol_keys, one_of)
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -65,7 +65,7 @@ def ask_table(**keys: object) -> AskTable:
     (0.0,)
     """
     table = protocol_named(str(keys.get("protocol"))).table
-    return table.model_validate(_own_keys(keys))
+    return table.model_validate(_protocol_keys(keys))
 
 
 def _protocol_of(keys: object, known: Container[str]) -> str:
@@ -74,7 +74,7 @@ def _protocol_of(keys: object, known: Container[str]) -> str:
     return named if isinstance(named, str) and named in known else UNKNOWN
 
 
-def _own_keys(keys: object) -> object:
+def _protocol_keys(keys: object) -> object:
     """Refuse keys of other protocols; one that says what its default says is left out."""
     if not isinstance(keys, dict) or (name := _protocol_of(keys, protocol_names())) == UNKNOWN:
         return keys

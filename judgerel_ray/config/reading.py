@@ -25,8 +25,8 @@ from judgerel_ray.core.files import read_regular
 from judgerel_ray.protocols.ask import NUMBER, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
-Place = Sequence[int | str]
-OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
+KeyPath = Sequence[int | str]
+PROGRAM_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 LONGEST_SHOWN = 80
 FREE_TABLES = ("engine_options", "tolerance")  # their keys are no fields
 OPTION_KINDS = frozenset({"dict", "list", "str", "bool", "int", "float", "none"})
@@ -53,7 +53,7 @@ KINDS = {
 }
 
 
-def load_sweep(path: str | Path) -> Sweep:
+def read_sweep(path: str | Path) -> Sweep:
     """Read and check a sweep file.
 
     Parameters
@@ -74,7 +74,7 @@ def load_sweep(path: str | Path) -> Sweep:
     Examples
     --------
     >>> try:
-    ...     load_sweep("no-such.toml")
+    ...     read_sweep("no-such.toml")
     ... except SweepError as error:
     ...     print(error)
     no such sweep file [file=no-such.toml]. Try: name an existing .toml file
@@ -127,12 +127,12 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
     (1.0, 0.0)
     """
     content = toml_content(text, source)
-    for own in OWN_FIELDS & set(content):
-        raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
+    for field_name in PROGRAM_FIELDS & set(content):
+        raise SweepError(f"{field_name} is not a key of a sweep", where={"file": source})
     try:
         return Sweep.current().model_validate({**content, "folder": folder, "text": text})
     except ValidationError as error:
-        raise one_line(error, source) from None
+        raise first_problem(error, source) from None
 
 
 def toml_content(text: str, source: str) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def toml_content(text: str, source: str) -> dict[str, Any]:
         raise SweepError("not TOML: a number is too long", where={"file": source}) from None
 
 
-def one_line(error: ValidationError, source: str, root: type[BaseModel] = Sweep) -> SweepError:
+def first_problem(error: ValidationError, source: str, root: type[BaseModel] = Sweep) -> SweepError:
     """The first problem of a file in words, and how many more there are; `root` is its table."""
     details = error.errors(include_url=False, include_context=True)
     for detail in details:
@@ -247,7 +247,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
-def _dotted(place: Place, root: type[BaseModel]) -> str:
+def _dotted(place: KeyPath, root: type[BaseModel]) -> str:
     """A place as people write it: judge[0].model."""
     text = ""
     model: type[BaseModel] | None = root
@@ -265,7 +265,7 @@ def _dotted(place: Place, root: type[BaseModel]) -> str:
     return text
 
 
-def _model_at(place: Place, root: type[BaseModel]) -> type[BaseModel] | None:
+def _model_at(place: KeyPath, root: type[BaseModel]) -> type[BaseModel] | None:
     """The table class a place lies in."""
     model: type[BaseModel] | None = root
     for part in place:
@@ -288,15 +288,15 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
     return None
 
 
-def _keys_at(place: Place, protocol: str | None, root: type[BaseModel]) -> list[str]:
+def _keys_at(place: KeyPath, protocol: str | None, root: type[BaseModel]) -> list[str]:
     """Keys known at a place, in an ask of a protocol."""
     if protocol in protocol_names() and len(place) == len(("ask", 0)):
         return sorted(protocol_named(protocol).table.taken())
     model = _model_at(place, root)
-    return sorted(set(model.model_fields) - OWN_FIELDS) if model else []
+    return sorted(set(model.model_fields) - PROGRAM_FIELDS) if model else []
 
 
-def _table_at(place: Place, root: type[BaseModel]) -> str:
+def _table_at(place: KeyPath, root: type[BaseModel]) -> str:
     """A place's table in words."""
     names = {"judge": "a judge", "ask": "an ask", "sweep": "a sweep"}
     words = [str(part) for part in place if not isinstance(part, int)]

@@ -10,25 +10,31 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from judgerel_ray.config.reading import OWN_FIELDS, file_text, one_line, parse_sweep, toml_content
+from judgerel_ray.config.reading import (
+    PROGRAM_FIELDS,
+    file_text,
+    first_problem,
+    parse_sweep,
+    toml_content,
+)
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.protocols.ask import Name, Number, Table, Text, Whole
+from judgerel_ray.protocols.ask import Name, Number, SweepTable, Text, Whole
 
-Role = Literal["anchor", "system"]
+SweepRole = Literal["anchor", "system"]
 
 
-class SeriesSweep(Table):
+class SeriesSweep(SweepTable):
     """One ``[[sweep]]`` of a series."""
 
     path: Text
     """A sweep file."""
-    role: Role = "system"
+    role: SweepRole = "system"
     """anchor: frozen items and answers that are judged anew on a schedule, so that what changes is
     the judge; system: what is judged may change, and only what is new is asked."""
 
 
-class Drift(Table):
+class Drift(SweepTable):
     """``[drift]``: when the anchors raise an alarm."""
 
     level: Number = Field(default=0.05, gt=0, lt=1)
@@ -41,7 +47,7 @@ class Drift(Table):
     """Share of one verdict from which on a judge is called near-constant."""
 
 
-class Series(Table):
+class Series(SweepTable):
     """A whole series file."""
 
     name: Name
@@ -90,9 +96,9 @@ class Series(Table):
         except (ValueError, RuntimeError) as error:  # a NUL in it; no home folder of that name
             raise SweepError(f"cannot be a path: {error}", where={"path": path}) from error
 
-    def sweeps(self) -> tuple[tuple[Sweep, Role], ...]:
+    def sweeps(self) -> tuple[tuple[Sweep, SweepRole], ...]:
         """Read the sweep files."""
-        found: list[tuple[Sweep, Role]] = []
+        found: list[tuple[Sweep, SweepRole]] = []
         for one in self.sweep:
             path = Path(self.find(one.path))
             sweep = parse_sweep(
@@ -157,10 +163,10 @@ def load_series(path: str | Path) -> Series:
     """
     text = file_text(path, "series")
     content = toml_content(text, str(path))
-    for own in OWN_FIELDS & set(content):
-        raise SweepError(f"{own} is not a key of a series", where={"file": str(path)})
+    for field_name in PROGRAM_FIELDS & set(content):
+        raise SweepError(f"{field_name} is not a key of a series", where={"file": str(path)})
     folder = str(Path(path).resolve().parent)
     try:
         return Series.model_validate({**content, "folder": folder, "text": text})
     except ValidationError as error:
-        raise one_line(error, str(path), Series) from None
+        raise first_problem(error, str(path), Series) from None

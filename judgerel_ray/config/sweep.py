@@ -23,14 +23,14 @@ from judgerel_ray.config.asks import AnyAsk
 from judgerel_ray.core import ProviderName, SweepError
 from judgerel_ray.core.files import is_of_the_web
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Flag, Name, Number, Table, Text, Whole
+from judgerel_ray.protocols.ask import AskTable, Name, Number, StrictBool, SweepTable, Text, Whole
 from judgerel_ray.protocols.registry import protocol_names
 
 SHARED = ("concurrency", "requests_per_minute", "tokens_per_minute")
 """Limits of a provider, which all judges behind it share."""
 
 
-class Limits(Table):
+class Limits(SweepTable):
     """What one provider may be asked; its judges and all their actors share it.
 
     A provider is a ``base_url`` with an ``api_key_env``.
@@ -87,7 +87,7 @@ _OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invar
               "trust_remote_code")  # fmt: skip
 
 
-class Prices(Table):
+class Prices(SweepTable):
     """Money for a million tokens, in any one currency."""
 
     prompt: Number = Field(default=0.0, ge=0)
@@ -110,7 +110,7 @@ class Prices(Table):
         return spent / MILLION
 
 
-class Judge(Table):
+class Judge(SweepTable):
     """One ``[[judge]]``: a model with all that changes its verdicts, and where it runs."""
 
     model_config = ConfigDict(json_schema_extra=lambda schema: schema["required"].remove("name"))
@@ -140,10 +140,10 @@ class Judge(Table):
     """Quantisation scheme of vLLM; part of the judge's identity."""
     max_model_len: Whole | None = Field(default=None, ge=16)
     """Longest prompt plus reply, in tokens."""
-    batch_invariant: Flag = False
+    batch_invariant: StrictBool = False
     """true: replies do not depend on what else is in a batch (vLLM on GPUs; slower). Part of the
     judge's identity. false leaves it to the environment's VLLM_BATCH_INVARIANT."""
-    chat_template: Flag | Text = True
+    chat_template: StrictBool | Text = True
     """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
     engine_options: dict[str, JsonValue] = Field(default_factory=dict)
     """Passed on to the engine as they are; for openai what its server can do."""
@@ -160,24 +160,24 @@ class Judge(Table):
     """What the server may be asked; shared by all judges behind it."""
     prices: Prices | None = None
     """Money for a million tokens; fills the cost column."""
-    trust_remote_code: Flag = False
+    trust_remote_code: StrictBool = False
     """Run code shipped with the model."""
 
     @model_validator(mode="before")
     @classmethod
-    def _fills_in(cls, given: object) -> object:
+    def _fills_in(cls, present: object) -> object:
         """Fill in what follows from the provider or the engine, where the table says no other."""
-        if not isinstance(given, dict):
-            return given
-        if given.get("provider") is not None:
-            given = {"engine": "openai", **given}
-        if given.get("engine") in get_args(WithoutGpu):
-            given = {"gpus": 0, **given}
-        model = given.get("model")
-        if given.get("engine") == "openai" and isinstance(model, str):
+        if not isinstance(present, dict):
+            return present
+        if present.get("provider") is not None:
+            present = {"engine": "openai", **present}
+        if present.get("engine") in get_args(WithoutGpu):
+            present = {"gpus": 0, **present}
+        model = present.get("model")
+        if present.get("engine") == "openai" and isinstance(model, str):
             last = model.rstrip("/").rpartition("/")[2]
-            given = {"name": _NOT_IN_NAMES.sub("-", last).lstrip("._:+-"), **given}
-        return given
+            present = {"name": _NOT_IN_NAMES.sub("-", last).lstrip("._:+-"), **present}
+        return present
 
     @field_validator("base_url")
     @classmethod
@@ -213,7 +213,7 @@ class Judge(Table):
     @model_validator(mode="after")
     def _fits_its_engine(self) -> Self:
         """Refuse keys that have no meaning for the judge's engine."""
-        given = self.model_fields_set
+        present = self.model_fields_set
         if self.gpus % self.pipeline_parallel_size or self.pipeline_parallel_size > max(
             self.gpus, 1
         ):
@@ -223,7 +223,7 @@ class Judge(Table):
             )
         if self.engine != "openai":
             for key in _OF_SERVERS:
-                if key in given:
+                if key in present:
                     raise ValueError(f"{key} is of judges of engine openai, not {self.engine}")
             return self
         if self.base_url is None and self.provider is None:
@@ -232,7 +232,7 @@ class Judge(Table):
                 f"{', '.join(get_args(ProviderName))}"
             )
         for key in _OF_LOADED:
-            if key in given:
+            if key in present:
                 raise ValueError(f"{key} is the server's affair, leave it out for engine openai")
         if self.gpus:
             raise ValueError(f"gpus must be 0 for engine openai, got {self.gpus}: it asks a server")
@@ -252,7 +252,7 @@ class Judge(Table):
         return value
 
 
-class FleetTable(Table):
+class FleetTable(SweepTable):
     """``[fleet]``: limits of the execution; never part of what is asked."""
 
     lease_seconds: Number = Field(default=10.0, gt=0)
@@ -273,7 +273,7 @@ class FleetTable(Table):
     """Replications asked in one request."""
 
 
-class Sweep(Table):
+class Sweep(SweepTable):
     """A whole sweep file."""
 
     _known: ClassVar[tuple[str, ...]] = tuple(SHIPPED)
@@ -292,7 +292,7 @@ class Sweep(Table):
     number of times; `judgerel refresh` sets it for anchors."""
     tolerance: dict[str, Number] = Field(default_factory=dict)
     """What the domain asks of coefficients, by name; never part of what is asked of judges."""
-    fetch: Flag = False
+    fetch: StrictBool = False
     """Whether paths of the sweep may be addresses of the web (http, hf, sftp: all but disks and
     buckets), which are fetched from wherever they point: a sweep of somebody else's does not decide
     that unnoticed."""
@@ -329,7 +329,7 @@ class Sweep(Table):
         return self
 
     @model_validator(mode="after")
-    def _later_replications_can_be_asked(self) -> Self:
+    def _can_begin_late(self) -> Self:
         """Refuse to begin late where replications follow from earlier ones, or are none."""
         for index, ask in enumerate(self.ask if self.first_replication else ()):
             traits = ask.kind.traits
@@ -413,11 +413,11 @@ class Sweep(Table):
         if "://" in path:
             return path
         try:
-            given = Path(path).expanduser()
-            if given.is_absolute():
-                return str(given)
-            beside = Path(self.folder or ".") / given
-            for candidate in (beside, Path.cwd() / given):
+            present = Path(path).expanduser()
+            if present.is_absolute():
+                return str(present)
+            beside = Path(self.folder or ".") / present
+            for candidate in (beside, Path.cwd() / present):
                 if candidate.exists():
                     return str(candidate.resolve())
             return str(beside.resolve())

@@ -21,6 +21,7 @@ class IntervalMethod(StrEnum):
     JACKKNIFE_LOGIT = "jackknife_logit"
     JACKKNIFE_AND_BINOMIAL = "jackknife_and_binomial"
     JACKKNIFE_BINOMIAL_ONE_MORE = "jackknife_binomial_one_more"
+    JACKKNIFE_ONE_MORE = "jackknife_one_more"
     JACKKNIFE_LOG = "jackknife_log"
     JACKKNIFE_FISHER = "jackknife_fisher"
     JACKKNIFE_LESS_BIAS = "jackknife_less_bias"
@@ -57,6 +58,7 @@ _INTERVALS: Mapping[IntervalMethod, str] = {
         "outer ends of jackknife-t and binomial over {n} questions",
     IntervalMethod.JACKKNIFE_BINOMIAL_ONE_MORE:
         "outer ends of jackknife-t, binomial and one question more over {n} questions",
+    IntervalMethod.JACKKNIFE_ONE_MORE: f"{_JACKKNIFE}, also with one question more",
     IntervalMethod.JACKKNIFE_LOG: f"{_JACKKNIFE}, log scale",
     IntervalMethod.JACKKNIFE_FISHER: f"{_JACKKNIFE}, Fisher's z",
     IntervalMethod.JACKKNIFE_LESS_BIAS: f"{_JACKKNIFE}, about the value less its bias",
@@ -161,6 +163,7 @@ class NullMethod(StrEnum):
     LABELS_ALIKE = "labels_alike"
     SCORES_NORMAL = "scores_normal"
     GOLD_NORMAL = "gold_normal"
+    GOLD_SHUFFLES = "gold_shuffles"
     VERDICTS_CLOSED_FORM = "verdicts_closed_form"
     PLACE_PERMUTATIONS = "place_permutations"
     PLACES_CLOSED_FORM = "places_closed_form"
@@ -191,6 +194,7 @@ _NULLS: Mapping[NullMethod, str] = {
     NullMethod.LABELS_ALIKE: "labels shuffled across items, all alike",
     NullMethod.SCORES_NORMAL: "scores shuffled across judgments, normal",
     NullMethod.GOLD_NORMAL: "right answers shuffled across questions, normal",
+    NullMethod.GOLD_SHUFFLES: "{n} shuffles of right answers across questions, two-sided",
     NullMethod.VERDICTS_CLOSED_FORM: "verdicts permuted over the questions, in closed form",
     NullMethod.PLACE_PERMUTATIONS: "{n:,} label permutations inside questions",
     NullMethod.PLACES_CLOSED_FORM:

@@ -395,9 +395,9 @@ def _parts(packed: _Packed, method: int) -> Iterator[bytes]:
     if method == zipfile.ZIP_DEFLATED:
         inflating = zlib.decompressobj(-zlib.MAX_WBITS)
         while not inflating.eof:
-            given = inflating.unconsumed_tail or packed.read()
-            part = inflating.decompress(given, _CHUNK)
-            if not (given or part or inflating.eof):
+            chunk = inflating.unconsumed_tail or packed.read()
+            part = inflating.decompress(chunk, _CHUNK)
+            if not (chunk or part or inflating.eof):
                 raise EOFError("it is cut off")
             yield part
         return

@@ -8,12 +8,15 @@ because importing dataframely, and pydantic with it, costs 35 to 55 ms of each `
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import polars as pl
 
 if TYPE_CHECKING:
     import dataframely as dy
+
+    from judgerel_ray.core.verb import Verb
 
 
 class SchemaColumn:
@@ -143,6 +146,13 @@ class Schema:
         return type(cls.__name__, (dy.Schema,), {"__doc__": cls.__doc__, **columns})
 
 
-Tables: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
+SchemasByVerb: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
 """Of each verb, of each of its tables ("" where it prints one list, or beside its tables), its
 schema."""
+
+
+def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
+    """The tables of a verb's JSON: of ``tables.py`` beside its module."""
+    beside = verb.act.__module__.rpartition(".")[0]
+    known: SchemasByVerb = import_module(f"{beside}.tables").TABLES
+    return known[verb.name]

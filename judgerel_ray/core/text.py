@@ -310,13 +310,15 @@ def heading_of(
 
 
 def _title_lines(text: str, known: Set[str]) -> int:
-    """Lines with one cell above the first that names two known columns; 0 where there are none."""
+    """Lines with one cell above the first that names two known columns, or fills their cells."""
+    above: set[int] = set()
     for n, line in enumerate(text.split("\n", _MOST_TITLES + 1)[:_MOST_TITLES]):
         cells = [one.strip(' "\r').lower() for one in re.split(r"[,;\t|]", line)]
         if sum(cell in known for cell in cells) > 1:
             return n
         if sum(map(bool, cells)) > 1:
-            return 0
+            return n if all(cells) and above == {len(cells)} else 0
+        above.add(len(cells))
     return 0
 
 

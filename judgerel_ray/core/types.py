@@ -132,7 +132,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnForm:
+class FormSpec:
     """A form of verdict that a template declares for itself.
 
     The word for the verdict is what group ``verdict`` of ``pattern`` captures, or what stands at
@@ -159,7 +159,7 @@ class Menu:
     ``labels`` are in the order shown and ``option_ids[i]`` is what ``labels[i]`` stands for.
     ``form`` names the declared form of the verdict (see ``protocols.FORMS``);
     ``reader`` is the reading policy. ``scale`` is set where a rating is asked for. ``most`` is how
-    many labels a reply may name where it selects several. Where a template declares its ``own``
+    many labels a reply may name where it selects several. Where a template has ``declared`` a form
     form, ``words[i]`` are the words that name ``labels[i]``; a tie is the last label.
     """
 
@@ -169,7 +169,7 @@ class Menu:
     reader: ReaderPolicy = "first"
     scale: Scale | None = None
     most: int = 1
-    own: OwnForm | None = None
+    declared: FormSpec | None = None
     words: tuple[tuple[str, ...], ...] = ()
 
 

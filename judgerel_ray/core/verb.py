@@ -14,23 +14,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
-from os import PathLike
+from os import PathLike, fspath
+from shlex import quote
 from textwrap import wrap
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from judgerel_ray.core.errors import SweepError
 
-Value = TypeVar("Value")
-Given = TypeVar("Given", covariant=True)
+ValueT = TypeVar("ValueT")
+TablesT = TypeVar("TablesT", covariant=True)
 P = ParamSpec("P")
-Source = TypeVar("Source")
+SourceT = TypeVar("SourceT")
 Options = TypeVar("Options")
-Found = TypeVar("Found")
+FoundT = TypeVar("FoundT")
 
 Names: TypeAlias = "Sequence[str] | str | None"
 """One name or several; None is the default."""
-Group = Literal["Ask", "Data", "Analyse", "Decide"]
-GROUPS: tuple[Group, ...] = ("Ask", "Data", "Analyse", "Decide")
+VerbGroup = Literal["Ask", "Data", "Analyse", "Decide"]
+GROUPS: tuple[VerbGroup, ...] = ("Ask", "Data", "Analyse", "Decide")
 Prints = Literal["", "json", "plan", "format", "file", "gate"]
 """Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out``,
 a gate's own."""
@@ -84,12 +85,12 @@ def annotation(option: Field[Any]) -> str:
     return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
 
 
-def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
+def default_shown(option: Field[Any]) -> str | float | tuple[str, ...] | None:
     """The default that is told beside what an option means; None where its meaning tells it."""
-    given = option.default
-    if isinstance(given, bool) or given in ("", ()):
+    mapping = option.default
+    if isinstance(mapping, bool) or mapping in ("", ()):
         return None
-    return given if isinstance(given, str | int | float | tuple) else None
+    return mapping if isinstance(mapping, str | int | float | tuple) else None
 
 
 def comma_names(text: str) -> tuple[str, ...]:
@@ -174,6 +175,36 @@ class Labelled(Named):
     )
 
 
+def command_on(name: str, source: object, reading: Written | None = None) -> str | None:
+    """Write the command that does another verb on what was read, as it was read.
+
+    None of a frame, of rows from a program, and of what was piped in.
+
+    Examples
+    --------
+    >>> command_on("gate", "my log.csv", Labelled(columns={"item_id": "id"}, leading_word=True))
+    "judgerel gate 'my log.csv' --leading-word --column item_id=id"
+    """
+    paths = [source] if isinstance(source, str | PathLike) else source
+    if not isinstance(paths, list | tuple) or not all(isinstance(p, str | PathLike) for p in paths):
+        return None
+    words = [quote(fspath(path)) for path in paths]
+    if "-" in words or not words:
+        return None
+    for one in fields(Labelled):
+        value = getattr(reading, one.name, None)
+        if value is True:
+            words.append(spelled(one))
+        elif isinstance(value, str | PathLike):
+            words += [spelled(one), quote(fspath(value))]
+        elif value:
+            pairs = value.items() if isinstance(value, Mapping) else [(text, "") for text in value]
+            for before, after in pairs:
+                joined = f"{before}={joined_names(after)}" if after else str(before)
+                words += [spelled(one), quote(joined)]
+    return " ".join(["judgerel", name, *words])
+
+
 FORCE = flag(
     "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"
@@ -182,10 +213,10 @@ BY = flag("columns to group by; default those of judge, benchmark, ... that are 
           read=comma_names)  # fmt: skip
 
 
-class Answer(Protocol[Given]):
+class VerbResult(Protocol[TablesT]):
     """What a verb's function returns: :class:`judgerel_ray.blocks.result.Result`."""
 
-    def for_python(self) -> Given:
+    def for_python(self) -> TablesT:
         """What a program is given, once it is warned of what that rests on."""
 
 
@@ -195,7 +226,7 @@ class Verb:
 
     name: str  # As `judgerel --help` lists it.
     help: str
-    group: Group  # The heading it stands below there.
+    group: VerbGroup  # The heading it stands below there.
     options: Callable[..., Any]
     act: Callable[..., Any]  # From what is read and the options to the result.
     source: str  # What is read, as a usage line names it.
@@ -218,7 +249,7 @@ VERBS: dict[str, Verb] = {}
 def verb(
     options: Callable[P, Options],
     *,
-    group: Group,
+    group: VerbGroup,
     help: str,
     examples: tuple[str, ...] = (),
     source: str = "PATH",
@@ -228,7 +259,7 @@ def verb(
     probabilities: str = "",
     name: str | None = None,
 ) -> Callable[
-    [Callable[[Source, Options], Answer[Found]]], Callable[Concatenate[Source, P], Found]
+    [Callable[[SourceT, Options], VerbResult[FoundT]]], Callable[Concatenate[SourceT, P], FoundT]
 ]:
     """Make a verb of a function of what is read and of its options.
 
@@ -250,18 +281,18 @@ def verb(
     """
 
     def made(
-        act: Callable[[Source, Options], Answer[Found]],
-    ) -> Callable[Concatenate[Source, P], Found]:
-        own = inspect.signature(act)
-        first = next(iter(own.parameters.values()))
+        act: Callable[[SourceT, Options], VerbResult[FoundT]],
+    ) -> Callable[Concatenate[SourceT, P], FoundT]:
+        signed = inspect.signature(act)
+        first = next(iter(signed.parameters.values()))
         if source.startswith("["):  # what may be left out
             first = first.replace(default=None)
         asked = list(inspect.signature(options).parameters.values())
-        gives = given_in(str(own.return_annotation))
-        signature = own.replace(parameters=[first, *asked], return_annotation=gives)
+        gives = result_type(str(signed.return_annotation))
+        signature = signed.replace(parameters=[first, *asked], return_annotation=gives)
 
         @wraps(act)
-        def called(*args: Any, **named: Any) -> Found:
+        def called(*args: Any, **named: Any) -> FoundT:
             try:
                 bound = signature.bind(*args, **named)
             except TypeError as error:  # else it would name the class of the options
@@ -278,17 +309,17 @@ def verb(
             source=source, prints=prints, examples=examples, file=file, section=section,
             probabilities=probabilities,
         )  # fmt: skip
-        return cast("Callable[Concatenate[Source, P], Found]", called)
+        return cast("Callable[Concatenate[SourceT, P], FoundT]", called)
 
     return made
 
 
-def given_in(annotation: str) -> str:
+def result_type(annotation: str) -> str:
     """What a program is given, as the annotation of a verb's function says it.
 
     Examples
     --------
-    >>> given_in("Result[pl.DataFrame]")
+    >>> result_type("Result[pl.DataFrame]")
     'pl.DataFrame'
     """
     found = re.fullmatch(r"Result\[(.*)\]", annotation)
@@ -301,11 +332,11 @@ def _kind(option: Field[Any]) -> str:
     words = words.replace("str | PathLike[str]", "str or path").removesuffix(" | None")
     if known := flag_of(option).choices:
         words = "{" + ", ".join(f'"{one}"' for one in known) + "}"
-    given = default_told(option)
-    if isinstance(given, str):
-        return f'{words}, default "{given}"'
-    if given is not None:
-        return f"{words}, default {given}".replace("'", '"')
+    mapping = default_shown(option)
+    if isinstance(mapping, str):
+        return f'{words}, default "{mapping}"'
+    if mapping is not None:
+        return f"{words}, default {mapping}".replace("'", '"')
     return f"{words}, optional" if option.default in (None, ()) else words
 
 
@@ -339,22 +370,22 @@ def _with_parameters(text: str, first: str, options: Callable[..., object]) -> s
 
 
 def by_name(
-    given: Mapping[str, Any] | Sequence[str] | None,
+    mapping: Mapping[str, Any] | Sequence[str] | None,
     flag: str,
-    read: Callable[[Any], Value],
+    read: Callable[[Any], ValueT],
     *,
     form: str = "NAME=VALUE",
     cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
-) -> dict[str, Value] | None:
+) -> dict[str, ValueT] | None:
     """Read values by name, however they are given; None stays."""
-    if given is None:
+    if mapping is None:
         return None
-    is_text = not isinstance(given, Mapping)
-    if isinstance(given, Mapping):
-        pairs = [(name, "=", value) for name, value in given.items()]
+    is_text = not isinstance(mapping, Mapping)
+    if isinstance(mapping, Mapping):
+        pairs = [(name, "=", value) for name, value in mapping.items()]
     else:
-        pairs = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
-    found: dict[str, Value] = {}
+        pairs = [cut(text, "=") for text in ([mapping] if isinstance(mapping, str) else mapping)]
+    found: dict[str, ValueT] = {}
     for before, sign, value in pairs:
         name = before.strip()
         if not name or name in found or (is_text and not value):

@@ -19,10 +19,10 @@ from judgerel_ray.counting.columns import FACETS, N_ANSWERS, is_judge, outcome_c
 from judgerel_ray.counting.facets import checked_nuisance, possible_orders
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
-    Block,
+    BlockChoice,
     CountedJudgments,
     count_judgments,
-    said_of_greedy,
+    greedy_flags,
     sampled,
     units_of,
     varying_facets,
@@ -31,7 +31,7 @@ from judgerel_ray.counting.groups.matrix import Moments, UnitTable, moments_of, 
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.nesting import UnitRows
-from judgerel_ray.counting.placeless import placed_tally
+from judgerel_ray.counting.tie_labels import placed_tally
 from judgerel_ray.counting.verdicts.places import (
     Places,
     by_place,
@@ -45,8 +45,8 @@ from judgerel_ray.counting.verdicts.policy import (
     LABEL,
     SCORED,
     Missing,
+    level_of_scale,
     outcomes_without_verdict,
-    own_level,
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
@@ -54,7 +54,7 @@ from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out_levels
 
 REPLICATION, LETTER = "__replication", "__label"
-"""Columns of :func:`read_labels` besides the keys and the outcome."""
+"""Columns of :func:`read_codes` besides the keys and the outcome."""
 _MANY = 100  # groups of which some are looked for that are alike
 _MOST_UNITS = 32  # of a group that may be alike another; larger ones hardly ever are
 _MOST_KNOWN = 10_000  # groups held for others that are alike
@@ -171,7 +171,7 @@ class CountedGroups:
     # What labels say of the options, where questions were asked in several orders.
     places: Places | None = None
     items: str | None = None  # Column whose values are distinct items.
-    labels: pl.DataFrame | None = None  # Every row of `counted`, from `read_labels`.
+    labels: pl.DataFrame | None = None  # Every row of `counted`, from `read_codes`.
     # From `other_answers`.
     others: Mapping[tuple[object, ...], Noted] = field(default_factory=dict)
     intervals: IntervalChoice = AUTO
@@ -200,7 +200,7 @@ class CountedGroups:
         known: dict[object, Group] = {}
         for values, part in counted.by_group.items():
             key = dict(zip(names, values, strict=True))
-            greedy = said_of_greedy(key, counted, self.everything)
+            greedy = greedy_flags(key, counted, self.everything)
             same = (alike[values], greedy, self.others.get(values)) if values in alike else None
             if same in known:
                 yield key, known[same]
@@ -221,11 +221,11 @@ class CountedGroups:
                 unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
                 n_orders=possible_orders(shown),
             )  # fmt: skip
-            own_scale = own_level(_with_scales(table.kinds, part), scales)
+            scale_level = level_of_scale(_with_scales(table.kinds, part), scales)
             group = Group(
                 table=table,
                 unit=unit,
-                level="interval" if moments else own_scale,
+                level="interval" if moments else scale_level,
                 n_categories=n_categories,
                 n_outcomes=outcomes_without_verdict(seen),
                 scores=scores,
@@ -294,7 +294,7 @@ def counted_groups(
     source: pl.LazyFrame | Tally,
     *,
     by: Sequence[str] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     extra: Sequence[str] = (),
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
@@ -313,8 +313,8 @@ def counted_groups(
     declared = declared or Declared()
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     checked_nuisance(nuisance, by or (), columns)
-    own = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
-    extra = [*extra, *own]
+    more_nuisance = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
+    extra = [*extra, *more_nuisance]
     apart = [*(by or ()), *extra]
     if isinstance(source, pl.LazyFrame):
         source = tally_judgments(source, extra=apart)
@@ -322,10 +322,10 @@ def counted_groups(
             source, notes = placed_tally(source, extra=apart)
             warn_of(notes)
     places = places_counted(source.nested, source.rows)
-    if places and places.own_menus:
+    if places and places.item_menus:
         source = tally_judgments(by_place(source.rows, places), extra=apart)
     everything = count_judgments(source, by=by, block=block, extra=extra)
-    everything = replace(everything, facets=(*everything.facets, *own))
+    everything = replace(everything, facets=(*everything.facets, *more_nuisance))
     should_not_matter = checked_nuisance(nuisance, everything.groups, columns)
     counted = sampled(everything)
     if items in counted.groups:
@@ -333,7 +333,7 @@ def counted_groups(
     labels = None
     if one_by_one:
         unit = [*counted.groups, "item_id", *counted.facets]
-        labels = read_labels(source.rows, columns, keys=unit, block=block)
+        labels = read_codes(source.rows, columns, keys=unit, block=block)
         if counted is not everything:
             labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     return CountedGroups(
@@ -406,15 +406,15 @@ def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     return max(int(str(most or 0)), n_labels)
 
 
-def read_labels(
-    rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: Block
+def read_codes(
+    rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: BlockChoice
 ) -> pl.DataFrame:
     """Read what the published estimator needs of every row: counts do not tell it.
 
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["B"]})
-    >>> read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0).rows()
+    >>> read_codes(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0).rows()
     [('q', {'block': None, 'replication': 0}, 'B', 'scored')]
     """
     rows = rows.filter(is_judge(columns))

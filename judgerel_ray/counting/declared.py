@@ -102,5 +102,5 @@ def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
     ['b']
     """
     names = items["benchmark"].unique(maintain_order=True).to_list()
-    own = sweep.ask[index].benchmark
-    return [own] if own in names else names
+    name = sweep.ask[index].benchmark
+    return [name] if name in names else names

@@ -18,17 +18,17 @@ from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYP
 from judgerel_ray.counting.files.cells import is_nested
 from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.verdicts.spelling import folded, told_apart
+from judgerel_ray.counting.verdicts.spelling import distinct_words, folded
 
 _ROLES = frozenset(get_args(Role))
 _LONGEST = 4  # values told
-_OURS = {
+_JUDGMENT_COLUMNS = {
     "role": f"roles are {', '.join(get_args(Role))}",
     "block": "blocks are whole numbers from 0 on, and 0 is one of them",
 }
 
 
-def own_columns(
+def usable_columns(
     source: Source, *, named: Collection[str], reads: Collection[str] | None = None
 ) -> Source:
     """Leave out columns that are not used, or that only by their name are ours.
@@ -36,7 +36,7 @@ def own_columns(
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q"], "role": ["assistant"], "confidence": ["high"]})
-    >>> found = own_columns(Source(rows=rows), named=(), reads=())
+    >>> found = usable_columns(Source(rows=rows), named=(), reads=())
     >>> found.rows.collect().columns, found.notes[0][:60]
     (['item_id'], "column role is not read: its values are 'assistant', and rol")
     """
@@ -47,11 +47,11 @@ def own_columns(
         rows = rows.drop(
             name for name in schema if name in unused and (_SELDOM[name] or is_nested(schema[name]))
         )
-    for name, own in _CHECKS.items():
+    for name, columns in _CHECKS.items():
         if name not in schema:
             continue
         values = rows.select(name).unique().collect(engine="streaming")[name]
-        spelled = own(values)
+        spelled = columns(values)
         if spelled is None:
             rows = rows.drop(name)
             notes.append(_not_read(name, values, source, named))
@@ -74,8 +74,8 @@ def _roles(values: pl.Series) -> pl.Series | None:
     bare = values.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s-]+", "_")
     if values.drop_nulls().filter(bare.drop_nulls() != "").is_empty():
         return values
-    own = bare.is_in(list(_ROLES)).fill_null(False)
-    return None if not own.any() else bare.zip_with(own, values)
+    columns = bare.is_in(list(_ROLES)).fill_null(False)
+    return None if not columns.any() else bare.zip_with(columns, values)
 
 
 def _blocks(values: pl.Series) -> pl.Series | None:
@@ -102,11 +102,11 @@ def _not_read(name: str, values: pl.Series, source: Source, named: Collection[st
     got = f"its values are {some}" if some else "its values are lists or objects"
     if name in named:
         raise SweepError(
-            f"column {name} cannot be used: {got}, and {_OURS[name]}",
+            f"column {name} cannot be used: {got}, and {_JUDGMENT_COLUMNS[name]}",
             where=source.where,
             hint=f"rename the column; without a column {name} every row counts",
         )
-    return f"column {name} is not read: {got}, and {_OURS[name]}"
+    return f"column {name} is not read: {got}, and {_JUDGMENT_COLUMNS[name]}"
 
 
 ITEM = "item_id"
@@ -150,7 +150,7 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
             keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
         )
         groups = [
-            " and ".join(told_apart(one, quotes=repr))
+            " and ".join(distinct_words(one, quotes=repr))
             for one in alike.sort("key")["name"].to_list()
         ]
         if groups:
@@ -194,9 +194,9 @@ judge if it says who judged
         beside = f"; {other} is read" if other in there else ""
         yield f"column {name!r} is not read{beside}: in lower case it would be {other}"
     meant = {
-        name: _SAYS.get(name.rpartition(".")[2].lower(), _SAYS[own])
-        for own, others in TELL_APART.items()
-        if own not in there
+        name: _SAYS.get(name.rpartition(".")[2].lower(), _SAYS[columns])
+        for columns, others in TELL_APART.items()
+        if columns not in there
         for name in free
         if name not in by_case and name.rpartition(".")[2].lower() in others
     }
@@ -272,17 +272,18 @@ def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:
 if it holds the verdict there, move that into the column verdict
     """
     there = source.rows.collect_schema()
-    own = [name for name in ("verdict", "score") if name in there]
+    columns = [name for name in ("verdict", "score") if name in there]
     others = {
-        other: name for name in own for other in ALSO_CALLED[name]
+        other: name for name in columns for other in ALSO_CALLED[name]
         if other in there and other not in {*named, *TYPED}
     }  # fmt: skip
     if not others:
         return
     filled = {
-        name: pl.col(name).is_not_null() & ~_is_blank(name, there[name]) for name in (*own, *others)
+        name: pl.col(name).is_not_null() & ~_is_blank(name, there[name])
+        for name in (*columns, *others)
     }
-    has_any = pl.any_horizontal(filled[name] for name in own)
+    has_any = pl.any_horizontal(filled[name] for name in columns)
     found = source.rows.select(
         (~has_any).sum().alias("lacking"),
         *((filled[name] & ~has_any).sum().alias(f"{name} alone") for name in others),
@@ -401,7 +402,7 @@ def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
     pairs = spelled_otherwise(items_a, items_b)
     if not pairs:
         return None
-    some = "; ".join(" and ".join(told_apart(one, quotes=repr)) for one in pairs[:_SHOWN])
+    some = "; ".join(" and ".join(distinct_words(one, quotes=repr)) for one in pairs[:_SHOWN])
     more = "; ..." if len(pairs) > _SHOWN else ""
     n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
     left_out = "are left out" if len(pairs) > 1 else "is left out"
@@ -422,7 +423,7 @@ def nothing_shared(
     pairs = spelled_otherwise(items_a, items_b)
     hint = "compare judgments of the same questions, with the same item_id letter by letter"
     if pairs:
-        one, other = told_apart(pairs[0], quotes=repr)
+        one, other = distinct_words(pairs[0], quotes=repr)
         hint = f"write item_id alike in both: {one}, or {other}"
     return SweepError(
         f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",

@@ -15,12 +15,12 @@ from judgerel_ray.counting.files.source import read_source, readable
 from judgerel_ray.counting.right_answers import (
     GOLD,
     WHOSE,
-    Strangers,
+    UnmatchedGold,
     contradicting,
-    gold_strangers,
+    find_unmatched_gold,
+    judges_in_other_words,
     judgments_with_gold,
-    own_words_line,
-    words_of_their_own,
+    other_words_line,
 )
 from judgerel_ray.counting.snapshot import Snapshot
 
@@ -30,8 +30,8 @@ def with_gold(judged: Snapshot) -> Snapshot:
     if judged.run is None:
         if GOLD not in judged.frame.collect_schema():
             return judged
-        strangers = strangers_of(judged)
-        if strangers is None or strangers.n_rows < strangers.of_rows:
+        unmatched = report_unmatched_gold(judged)
+        if unmatched is None or unmatched.n_rows < unmatched.of_rows:
             return _without_strange_gold(judged)
         unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
         return replace(judged, frame=unknown, tally=None)
@@ -41,6 +41,8 @@ def with_gold(judged: Snapshot) -> Snapshot:
         right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
+    if judged.labels is not None:  # what somebody labelled may be right of any protocol
+        return replace(judged, frame=with_labels(judged.frame, right))
     asked = (
         pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
     )
@@ -58,10 +60,10 @@ def _without_strange_gold(judged: Snapshot) -> Snapshot:
     if counts is not None and GOLD in counts.units.columns:
         units = counts.units.filter(is_judge(counts.units.columns))
         rows = replace(counts, units=units).long([*whose, "item_id", GOLD]).lazy()
-    found = words_of_their_own(rows, whose)
+    found = judges_in_other_words(rows, whose)
     if found.is_empty():
         return judged
-    warn_of([own_words_line(found, whose)])
+    warn_of([other_words_line(found, whose)])
     marked = judged.frame.join(
         found.lazy().select(*whose, pl.lit(True).alias("__own")),
         on=whose, how="left", nulls_equal=True, maintain_order="left",
@@ -70,7 +72,9 @@ def _without_strange_gold(judged: Snapshot) -> Snapshot:
     return replace(judged, frame=known.drop("__own"), tally=None)
 
 
-def strangers_of(judged: Snapshot, gold: pl.DataFrame | None = None) -> Strangers | None:
+def report_unmatched_gold(
+    judged: Snapshot, gold: pl.DataFrame | None = None
+) -> UnmatchedGold | None:
     """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
 
     So is gold of the judgments' own said that differs between the rows of one question.
@@ -84,9 +88,10 @@ def strangers_of(judged: Snapshot, gold: pl.DataFrame | None = None) -> Stranger
             name for name in ("verdict", "score") if name in judged.frame.collect_schema()
         ]
         kinds = judged.frame.select(answer_columns).unique().collect(engine="streaming")
-    found = gold_strangers(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
+    found = find_unmatched_gold(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
     differing = contradicting(asked) if gold is None else None
-    warn_of(line for line in (found and found.line(), differing) if line)
+    lines = [found and found.line(), differing]
+    warn_of(line for line in lines if line and line not in judged.notes)
     return found
 
 

@@ -12,8 +12,8 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.stats import CountStatistic, Interval, bootstrap_interval, jackknife_interval
 from judgerel_ray.stats.intervals.mixing import posterior_interval
 
-IntervalMethod = Literal["auto", "jackknife", "posterior", "bootstrap"]
-METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
+IntervalName = Literal["auto", "jackknife", "posterior", "bootstrap"]
+METHODS: tuple[IntervalName, ...] = get_args(IntervalName)
 _ONE_DECIDES = "depends_on_one_question"
 _VERDICTS = 2  # of which the posterior is known to cover
 _FEWEST = 40  # of fewer, 2.5 % is less than one resample
@@ -33,7 +33,7 @@ class IntervalChoice:
     # interval because one question decides; the jackknife elsewhere. Above a confidence of .975
     # draws do not reach, and "auto" has the outer ends of both. Of more verdicts neither covers
     # everywhere (docs/coverage.md), and the flagged jackknife stays.
-    method: IntervalMethod = "auto"
+    method: IntervalName = "auto"
     n_resamples: int = 2000  # Resamples of the bootstrap, at least 40.
     # Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
     seed: int = 0

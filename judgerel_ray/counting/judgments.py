@@ -27,27 +27,32 @@ from judgerel_ray.counting.doubtful_names import (
     SUMS_UP,
     denominators_line,
     names_kept_apart,
-    own_columns,
     renamed_lines,
     totals_line,
     unnamed_line,
     unread_lines,
+    usable_columns,
 )
-from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
 from judgerel_ray.counting.files.cells import (
     inside_error,
     is_nested,
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.files.labelled import labelled
+from judgerel_ray.counting.files.labelled import PEOPLE, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.meaning import column_flag
 from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
-from judgerel_ray.counting.files.understood import understood
+from judgerel_ray.counting.files.understood import check_first_line, understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
-from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
+from judgerel_ray.counting.groups.tally import (
+    Tally,
+    identifying_columns,
+    tally_judgments,
+    tally_unchecked,
+)
 from judgerel_ray.counting.nesting import UnitRows
 from judgerel_ray.counting.right_answers import stated_once
 from judgerel_ray.counting.verdicts.places import SHOWN
@@ -59,9 +64,8 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.counting.worded import LEADING, worded_lines
 
-_LOOKED_AT = 100  # rows in which names inside values are looked for
+_PROBED = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _HUNDRED = 100
@@ -70,7 +74,7 @@ _ADVICE = {
     "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
 }
-_OURS = frozenset({"key", "judge_fingerprint", "outcome"})
+_WRITTEN_COLUMNS = frozenset({"key", "judge_fingerprint", "outcome"})
 """Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
 _GOLD, _OPTIONS = "gold", "options"
 
@@ -106,6 +110,7 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
+    check_first_line(path, stated or {}, by_row=by_row)
     source = read_source(path, by_row=by_row)
     with readable(source.where):
         source = understood(source, stated)
@@ -125,15 +130,18 @@ def _tallied(
 ) -> Tally:
     """Check and count rows that have the columns of judgments."""
     with readable(source.where):
-        if not set(source.rows.collect_schema()) >= _OURS:
-            source = own_columns(source, named=extra, reads=reads)
+        if not set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS:
+            source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
+        there = source.rows.collect_schema().names()
+        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
+        extra = [*dict.fromkeys((*extra, *(name for name in right if name in there)))]
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
-        names = told_apart(columns, extra)
+        names = identifying_columns(columns, extra)
         try:
             nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
         except PolarsError:
@@ -149,7 +157,8 @@ def _tallied(
             raise SweepError("the file of judgments has no rows", where=source.where)
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
-        read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
+        exact = exact_values or set(columns) >= _WRITTEN_COLUMNS
+        read = _spelled(source, nested, extra, exact=exact)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
             filled, line = filled_down(frame, columns)
@@ -168,10 +177,10 @@ def _tallied(
                 return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
-        apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
+        apart = () if set(columns) >= _WRITTEN_COLUMNS else names_kept_apart(nested.units)
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
-        if not set(columns) >= _OURS:
+        if not set(columns) >= _WRITTEN_COLUMNS:
             without = pl.col("verdict").is_null() & pl.col("score").is_null()
             apart = (
                 *apart,
@@ -359,7 +368,7 @@ def _refuse_kinds(source: Source, names: Collection[str]) -> None:
         if name not in names:
             continue
         if is_nested(kind):
-            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_LOOKED_AT)
+            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_PROBED)
             what = "an object" if isinstance(kind, pl.Struct) else "a list"
             values = begin.collect(engine="streaming").to_series()
             raise inside_error(what, values, name=name, where=source.where)
@@ -485,7 +494,9 @@ def _mended_row(what: str) -> str:
 
 def _first_twice(rows: pl.LazyFrame) -> pl.DataFrame:
     """The first replication of a unit that several rows hold, and how many do; empty without."""
-    unit = [name for name in told_apart(rows.collect_schema().names()) if name not in KINDS]
+    unit = [
+        name for name in identifying_columns(rows.collect_schema().names()) if name not in KINDS
+    ]
     unit.insert(1, "replication")
     counted = rows.group_by(unit).agg(pl.len().alias("__n"))
     return counted.filter(pl.col("__n") > 1).sort(unit).head(1).collect(engine="streaming")
@@ -504,7 +515,7 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
         return
     first = twice.row(0, named=True)
     n = first.pop("__n")
-    shown = {name: _as_told(value) for name, value in first.items() if value is not None}
+    shown = {name: _as_typed(value) for name, value in first.items() if value is not None}
     where = {**source.where, **shown}
     name = _telling(rows, [*first])
     if name is None:
@@ -513,15 +524,20 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
-    own = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
-    ways = {**own, "template": "names a prompt", "judge": "says who judged"}
+    roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
+    if "judge" in first and "judge" in roles_of(name):
+        roles["responder"] = "says who answered"
+    ways = {**roles, "template": "names a prompt", "judge": "says who judged"}
+    ways = {role: what for role, what in ways.items() if role not in first}
+    plain = not {".", ":", ","} & {*source.item, *name}
+    joined = [f"{column_flag('item_id', f'{source.item},{name}')}, where it is of the question"]
     raise SweepError(
         f"rows of one repeat differ in column {name}, not read",
         where=where,
-        hint="; ".join(
+        hint="; ".join((joined if plain else []) + [
             f"{column_flag(role, name)}, where it {what}" for role, what in ways.items()
-        ),
-    )
+        ]),
+    )  # fmt: skip
 
 
 def _refuse_files_alike(source: Source) -> None:
@@ -551,6 +567,6 @@ def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
     return None
 
 
-def _as_told(value: object) -> object:
+def _as_typed(value: object) -> object:
     """A value as people write it: a temperature of 0, not of 0.0."""
     return f"{value:g}" if isinstance(value, float) else value

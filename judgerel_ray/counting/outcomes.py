@@ -17,7 +17,7 @@ import polars as pl
 
 from judgerel_ray.core import OUTCOMES, Outcome
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable, unit_table
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
@@ -70,7 +70,7 @@ def share_interval(
 
 
 def outcome_table(
-    source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None, block: Block = 0
+    source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None, block: BlockChoice = 0
 ) -> pl.DataFrame:
     """Tell what became of every judge's requests.
 
@@ -122,7 +122,7 @@ _CODE = r"^refused: ([a-z_]+):"
 
 
 def failed_requests(
-    source: pl.LazyFrame | Tally, groups: Sequence[str], *, block: Block = 0
+    source: pl.LazyFrame | Tally, groups: Sequence[str], *, block: BlockChoice = 0
 ) -> pl.DataFrame:
     """Count the failed requests of judges by group and reason.
 

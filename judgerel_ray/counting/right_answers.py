@@ -9,10 +9,10 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.files.source import columns_told
+from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import is_tie
-from judgerel_ray.counting.verdicts.spelling import folded, told_apart
+from judgerel_ray.counting.verdicts.spelling import distinct_words, folded
 
 GOLD = "gold"
 """The column that names the right verdict, or score, of a question."""
@@ -21,7 +21,7 @@ ITEM = "item_id"
 _PLACE = "benchmark"
 _TWO = 2  # words that tell a vocabulary
 _CRITERION = "criterion"
-TOLD_BY = (_PLACE, _CRITERION, ITEM)
+QUESTION_COLUMNS = (_PLACE, _CRITERION, ITEM)
 """Columns that a table of right answers tells questions apart by, those that it has."""
 _WHO = ("judge", "judge_fingerprint", "temperature", "top_k", "top_p")
 _STATED = "__stated"
@@ -34,7 +34,7 @@ WHOSE = ("judge", "benchmark", "criterion", "scale")
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
-class Strangers(NamedTuple):
+class UnmatchedGold(NamedTuple):
     """Gold that is no verdict of its file: in how many of the rows that have gold, and what."""
 
     n_rows: int
@@ -47,7 +47,7 @@ class Strangers(NamedTuple):
 
         Examples
         --------
-        >>> print(Strangers(3, 4, ("Rome",), ("A", "B")).line())
+        >>> print(UnmatchedGold(3, 4, ("Rome",), ("A", "B")).line())
         gold matches no verdict of the file in 3 of the 4 rows with gold; they count as wrong: \
 'Rome'; verdicts are 'A', 'B'
         """
@@ -57,7 +57,8 @@ class Strangers(NamedTuple):
             return (
                 f"gold matches no verdict of the file in any of its "
                 f"{count_of(self.of_rows, 'row')}, so no "
-                f"verdict could be right and no accuracy is given: {what}"
+                f"verdict could be right and no accuracy is given: {what}; write gold as the "
+                "verdicts are"
             )
         return (
             f"gold matches no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows "
@@ -65,13 +66,13 @@ class Strangers(NamedTuple):
         )
 
 
-def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
+def find_unmatched_gold(gold: pl.DataFrame, kinds: pl.DataFrame) -> UnmatchedGold | None:
     """Compare what is right with what was said.
 
     Examples
     --------
     >>> kinds = pl.DataFrame({"verdict": ["A", "B"]})
-    >>> gold_strangers(pl.DataFrame({"gold": ["A", "Rome", None], "n": [1, 1, 8]}), kinds)[:3]
+    >>> find_unmatched_gold(pl.DataFrame({"gold": ["A", "Rome", None], "n": [1, 1, 8]}), kinds)[:3]
     (1, 2, ('Rome',))
     """
     counted = gold.drop_nulls(GOLD).with_columns(pl.col(GOLD).cast(pl.String))
@@ -87,12 +88,12 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
     strange = counted.filter(~known.fill_null(False))
     if strange.is_empty():
         return None
-    return Strangers(
+    return UnmatchedGold(
         int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(values)
     )
 
 
-def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame:
+def judges_in_other_words(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame:
     """Find judges who answer in other words than gold, so that nothing they say could be right.
 
     Their words are two or more, few, come again from question to question, and are neither gold of
@@ -103,7 +104,7 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     --------
     >>> rows = {"judge": list("aabb"), "item_id": list("qrqr"), "gold": ["pass", "fail"] * 2,
     ...         "verdict": ["pass", "pass", "yes", "no"]}
-    >>> words_of_their_own(pl.LazyFrame(rows), ["judge"]).rows()
+    >>> judges_in_other_words(pl.LazyFrame(rows), ["judge"]).rows()
     [('b', ['no', 'yes'], ['fail', 'pass'])]
     """
     there = rows.collect_schema().names()
@@ -111,12 +112,12 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     if "score" in there:
         words.append(pl.col("score").cast(pl.Float64).cast(pl.String))
     word, gold = pl.coalesce(words), pl.col(GOLD).cast(pl.String)
-    own_word = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
+    by_judge = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
     each = (
         rows.filter(gold.is_not_null())
         .group_by(whose)
         .agg(
-            own_word.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
+            by_judge.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
             pl.col(ITEM).n_unique().alias("n"),
         )
         .collect(engine="streaming")
@@ -132,13 +133,13 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     return found.select(*whose, "words", GOLD).sort(whose)
 
 
-def own_words_line(found: pl.DataFrame, whose: Sequence[str]) -> str:
+def other_words_line(found: pl.DataFrame, whose: Sequence[str]) -> str:
     """Say whose verdicts could not be right, and in which words they are.
 
     Examples
     --------
     >>> found = pl.DataFrame({"judge": ["b"], "words": [["yes"]], "gold": [["fail", "pass"]]})
-    >>> print(own_words_line(found, ["judge"]))
+    >>> print(other_words_line(found, ["judge"]))
     gold matches no verdict of judge b, so no accuracy is given of it: 'fail', 'pass'; its \
 verdicts are 'yes'; write them alike
     """
@@ -252,7 +253,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     [True, False]
     """
     if gold is not None:
-        keys = [name for name in TOLD_BY if name in gold.columns and name in rows.columns]
+        keys = [name for name in QUESTION_COLUMNS if name in gold.columns and name in rows.columns]
         right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD).unique()
         _refuse_namesakes(rows, right)
         right = right.unique(keys, keep="any")
@@ -267,19 +268,19 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     if GOLD not in rows.columns:
         raise SweepError(
             f"no right answers: expected a column {GOLD!r} with that of every question, "
-            f"got {columns_told(rows.columns)}",
+            f"got {quote_columns(rows.columns)}",
             hint="--gold FILE: a table of item_id and gold, or items of a benchmark",
         )
     right_one = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
     return rows.with_columns(right=right_one)
 
 
-def refuse_strangers(known: pl.DataFrame) -> None:
+def refuse_unmatched_gold(known: pl.DataFrame) -> None:
     """Refuse right answers that are named otherwise than the answers.
 
     Examples
     --------
-    >>> refuse_strangers(pl.DataFrame({"verdict": ["1"], "gold": ["1"]}))
+    >>> refuse_unmatched_gold(pl.DataFrame({"verdict": ["1"], "gold": ["1"]}))
     """
     if known.is_empty():
         raise SweepError("no question has a right answer: gold is null in every row")
@@ -317,7 +318,7 @@ def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
     """
     if _CRITERION in right.columns or _CRITERION not in rows.collect_schema():
         return
-    keys = [name for name in TOLD_BY if name in rows.collect_schema()]
+    keys = [name for name in QUESTION_COLUMNS if name in rows.collect_schema()]
     asked = rows.select(keys).unique().collect().cast({ITEM: pl.String}).drop_nulls(_CRITERION)
     shared = _of_several(asked, right, _CRITERION).sort(ITEM)
     if shared.height:
@@ -327,7 +328,7 @@ def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
 
 def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
     """Items with gold that rows have with several values of a column."""
-    keys = [name for name in TOLD_BY if name in right.columns and name in rows.columns]
+    keys = [name for name in QUESTION_COLUMNS if name in right.columns and name in rows.columns]
     asked = rows.select(column, *keys).unique().join(right, on=keys, how="semi")
     return asked.group_by(keys).len().filter(pl.col("len") > 1)
 
@@ -349,7 +350,7 @@ def _plain(score: float) -> str:
 def _apart(*sides: Collection[str]) -> list[str]:
     """Some names of each side, by code points where two of them look the same."""
     names = sorted(set().union(*sides))
-    shown = dict(zip(names, told_apart(names, quotes=repr), strict=True))
+    shown = dict(zip(names, distinct_words(names, quotes=repr), strict=True))
     return [_some([shown[one] for one in sorted(set(side))]) for side in sides]
 
 

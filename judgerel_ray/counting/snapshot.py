@@ -26,8 +26,9 @@ from judgerel_ray.counting.files.labelled import labels_line, read_labels_table
 from judgerel_ray.counting.files.source import TABLES, frame_of, kind_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.counting.placeless import placed_tally
-from judgerel_ray.counting.verdict_names import checked_names, named_verdicts, ways_to_name
+from judgerel_ray.counting.right_answers import GOLD, find_unmatched_gold, judgments_with_gold
+from judgerel_ray.counting.tie_labels import placed_tally
+from judgerel_ray.counting.verdict_names import named_verdicts, naming_of_verdicts, ways_to_name
 from judgerel_ray.counting.verdicts.places import declared_options
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class ArrowStream(Protocol):
         """Export the rows."""
 
 
-Judgments: TypeAlias = (
+JudgmentSource: TypeAlias = (
     "str | PathLike[str] | Sequence[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
 )
 """What a Python program gives where ``judgerel`` takes a path of judgments."""
@@ -74,7 +75,7 @@ class Snapshot:
     @contextmanager
     def open(
         cls,
-        source: Judgments | RunDirectory,
+        source: JudgmentSource | RunDirectory,
         reading: Written | None = None,
         *,
         apart: Sequence[str] = (),
@@ -214,7 +215,7 @@ def _is_plain(path: str) -> bool:
         return False
 
 
-def run_at(source: Judgments | RunDirectory) -> RunDirectory | None:
+def run_at(source: JudgmentSource | RunDirectory) -> RunDirectory | None:
     """The run that lies at a path, as of one look at its records; None where none does.
 
     Examples
@@ -234,7 +235,7 @@ def run_at(source: Judgments | RunDirectory) -> RunDirectory | None:
         return as_landed(run) if run.is_run() else None
 
 
-def open_run(source: Judgments | RunDirectory) -> RunDirectory:
+def open_run(source: JudgmentSource | RunDirectory) -> RunDirectory:
     """The run directory named, as of one look at its records.
 
     Examples
@@ -300,7 +301,10 @@ def _of_run(
 
 
 def _of_rows(
-    source: Judgments | RunDirectory, reading: Written, apart: Sequence[str], columns: Sequence[str]
+    source: JudgmentSource | RunDirectory,
+    reading: Written,
+    apart: Sequence[str],
+    columns: Sequence[str],
 ) -> Snapshot:
     """Judgments of files or a frame, with what their reader must know of them."""
     name, where = name_of(source), {"file": name_of(source)}
@@ -320,7 +324,7 @@ def _of_rows(
             f"got {type(source).__name__}",
             hint="a frame of Polars or pandas, or an Arrow table",
         )
-    names = checked_names(reading.verdict_names if isinstance(reading, Named) else None)
+    names = naming_of_verdicts(reading.verdict_names if isinstance(reading, Named) else None)
     stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
     tally = tally_file(
         rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
@@ -331,6 +335,12 @@ def _of_rows(
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=apart, n_options=most)
     more = (*notes, *more, *ties_counted(tally.nested, declared))
+    if _labels_of(reading) is not None:
+        right = judgments_with_gold(tally.rows, tally.nested)
+        strange = find_unmatched_gold(
+            right.group_by(GOLD).agg(pl.col("n").sum()), tally.nested.kinds
+        )
+        more = (*more, *([strange.line()] if strange else []))
     named = named_verdicts(tally, names, where)
     if tally.is_foreign and names is None and not named.known:
         ways, flags = ways_to_name(tally, where)
@@ -353,8 +363,8 @@ def _of_rows(
 
 
 def sides(
-    sources: Sequence[Judgments | RunDirectory], reading: Written
-) -> list[tuple[Judgments | RunDirectory, Written]]:
+    sources: Sequence[JudgmentSource | RunDirectory], reading: Written
+) -> list[tuple[JudgmentSource | RunDirectory, Written]]:
     """Several sources with what each is read by: a run beside a file by nothing that files need.
 
     Examples
@@ -391,8 +401,10 @@ def made_matrices() -> pl.Expr:
 
 def replicated(judged: Snapshot) -> Snapshot:
     """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    if judged.run is None:
+        return judged
     once = protocols_where(lambda one: one.makes_matrices)
-    if judged.run is None or not judged.menus.keys() & set(once):
+    if not judged.menus.keys() & set(once):
         return judged
     menus = {name: menu for name, menu in judged.menus.items() if name not in once}
     plain = ~made_matrices()

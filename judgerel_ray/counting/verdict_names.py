@@ -34,7 +34,7 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     method_columns,
 )
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 VerdictNames = Literal["option", "place"]
@@ -50,12 +50,12 @@ _HEAD = 10_000  # rows that nearly always tell; only where they do not, all are 
 _ITEMS = 100  # questions that nearly always tell, wherever their rows are
 _PAIR = 2
 _COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
-_OF_OPTIONS = (*ORDER_EFFECTS, *CORRECTNESS)
+_OF_OPTIONS = (*ORDER_EFFECTS, *OF_GOLD)
 _NOT_CROSSED = ("orders_not_crossed", "facets_not_crossed")
 _CHANCE = ("noise_floor", "noise_floor_sd", "p_noise", "noise")
 _NUMBERS = ("value", "low", "high", *_CHANCE)
 _UNIT = "__unit"
-_ASKED_ALIKE = ("judge", "benchmark", "protocol", "template", "temperature", "definition")
+_ASK_COLUMNS = ("judge", "benchmark", "protocol", "template", "temperature", "definition")
 REPEATS = (
     "it stays the same where the order of the options changes, or repeats the verdict, so it is no "
     "place and does not say what a verdict names"
@@ -84,12 +84,12 @@ class NamedVerdicts:
     notes: tuple[str, ...] = ()
 
 
-def checked_names(name: str | None) -> VerdictNames | None:
+def naming_of_verdicts(name: str | None) -> VerdictNames | None:
     """Choose what verdicts name; None where it was not said.
 
     Examples
     --------
-    >>> checked_names("place"), checked_names(None)
+    >>> naming_of_verdicts("place"), naming_of_verdicts(None)
     ('place', None)
     """
     for one in CHOICES:
@@ -155,7 +155,7 @@ def named_verdicts(
         return NamedVerdicts(
             rows=_swapped(tally.rows, marks, _two(orders)), known=True, changed=True
         )
-    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), own_menus=True)
+    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), item_menus=True)
     rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
     return NamedVerdicts(rows=rows, known=True, changed=True)
 
@@ -359,7 +359,7 @@ def _lacking(tally: Tally) -> bool:
     by_ties = pl.col(N).filter("tie").sum()
     if rows.group_by(_UNIT).agg(by_ties != pl.col("lacking").first())[N].any():
         return True
-    alike = [name for name in _ASKED_ALIKE if name in units.columns]
+    alike = [name for name in _ASK_COLUMNS if name in units.columns]
     cells_asked = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
     cells = cells_asked.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
     return bool((cells["placed"] == 0).any())
@@ -443,14 +443,20 @@ def _two_places(
         )
     if len(places) == _PAIR:
         return places[0], places[1]
-    own = places[0] if places else ""
-    pair = next((pair for pair in _COUNTERPARTS if own.lower() in pair), None)
+    first_place = places[0] if places else ""
+    pair = next((pair for pair in _COUNTERPARTS if first_place.lower() in pair), None)
     if pair is None:
         raise SweepError(
             f"--verdict-names place needs two places, got {listed}",
             where=where,
             hint=hint,
         )
-    other = pair[1] if own.lower() == pair[0] else pair[0]
-    other = other.upper() if own.isupper() else other.title() if own.istitle() else other
-    return min(own, other), max(own, other)
+    other = pair[1] if first_place.lower() == pair[0] else pair[0]
+    other = (
+        other.upper()
+        if first_place.isupper()
+        else other.title()
+        if first_place.istitle()
+        else other
+    )
+    return min(first_place, other), max(first_place, other)

@@ -27,7 +27,7 @@ MOST_LISTED = 64  # tokens an engine lists, at most
 SPARE = 8  # tokens listed beyond top_k, so that ties with the last are seen
 ROUND = 32  # prefixes asked at once
 
-Tokens = tuple[int, ...]
+TokenIds = tuple[int, ...]
 
 
 class NextTokens(NamedTuple):
@@ -53,9 +53,9 @@ class Explorer:
     to the prompt.
     """
 
-    look: Callable[[Tokens, int], Awaitable[NextTokens]]
-    go_on: Callable[[Tokens, float, int, int], Awaitable[Sampled]]
-    text_of: Callable[[Tokens], str]
+    look: Callable[[TokenIds, int], Awaitable[NextTokens]]
+    go_on: Callable[[TokenIds, float, int, int], Awaitable[Sampled]]
+    text_of: Callable[[TokenIds], str]
     end_tokens: frozenset[int]
     n_vocabulary: int
 
@@ -130,7 +130,7 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
     return NO_VERDICT if reading.label is None else menu.labels.index(reading.label)
 
 
-def _finish(prefix: Tokens, ended: bool, end_tokens: frozenset[int]) -> str | None:
+def _finish(prefix: TokenIds, ended: bool, end_tokens: frozenset[int]) -> str | None:
     """How a reply that ends here ended."""
     if not ended:
         return None
@@ -138,7 +138,7 @@ def _finish(prefix: Tokens, ended: bool, end_tokens: frozenset[int]) -> str | No
 
 
 async def _together(
-    look: Callable[[Tokens, int], Awaitable[NextTokens]], prefixes: Sequence[Tokens], n: int
+    look: Callable[[TokenIds, int], Awaitable[NextTokens]], prefixes: Sequence[TokenIds], n: int
 ) -> list[NextTokens]:
     """Look after several prefixes at once; one failure drops the others."""
     looks = [asyncio.ensure_future(look(prefix, n)) for prefix in prefixes]
@@ -300,11 +300,11 @@ def spelled_verdicts(
 class Pass:
     """One look at the next token: after the prompt and ``before``, of each of ``wanted``."""
 
-    before: Tokens
+    before: TokenIds
     wanted: tuple[int, ...]
 
 
-def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
+def option_passes(continuations: Sequence[TokenIds]) -> tuple[Pass, ...]:
     """Plan the fewest passes that see every token of every option.
 
     Examples
@@ -312,7 +312,7 @@ def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
     >>> option_passes([(5,), (6, 7), (6, 8)])
     (Pass(before=(), wanted=(5, 6)), Pass(before=(6,), wanted=(7, 8)))
     """
-    wanted: dict[Tokens, set[int]] = {}
+    wanted: dict[TokenIds, set[int]] = {}
     for tokens in continuations:
         for place, token in enumerate(tokens):
             wanted.setdefault(tokens[:place], set()).add(token)
@@ -321,7 +321,7 @@ def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
 
 
 def path_logprobs(
-    continuations: Sequence[Tokens], seen: Mapping[Tokens, Mapping[int, float]]
+    continuations: Sequence[TokenIds], seen: Mapping[TokenIds, Mapping[int, float]]
 ) -> tuple[tuple[float, ...], ...]:
     """Read the log-probability of every token of every option from the passes."""
     return tuple(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _KEPT_PROMPTS = 256  # one item's prompts come back at every temperature, next to each other
 _CONTEXT_TOKENS = 8
-_Asked = tuple[tuple[Message, ...], str]
+_PromptStart = tuple[tuple[Message, ...], str]
 
 
 class Tokenizer(Protocol):
@@ -74,7 +74,7 @@ class PromptEncoder:
         self._tokenizer = tokenizer
         self._template = chat_template
         self._options = dict(template_options or {})
-        self._kept: OrderedDict[_Asked, tuple[str, tuple[int, ...]]] = OrderedDict()
+        self._kept: OrderedDict[_PromptStart, tuple[str, tuple[int, ...]]] = OrderedDict()
 
     @property
     def chat_template_sha256(self) -> str | None:

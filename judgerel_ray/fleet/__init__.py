@@ -1,4 +1,6 @@
-"""Ray: judge actors, their leases, retries and progress. The only room that imports ray.
+"""Judge actors, on Ray or in this process: their leases, retries and progress.
+
+The only room that imports ray, and not before a cluster is wanted.
 
 Imports engines, store, design, config, protocols, tables, stats and core.
 """
@@ -13,6 +15,7 @@ from judgerel_ray.fleet.board import (
     board_table,
 )
 from judgerel_ray.fleet.cluster import connected
+from judgerel_ray.fleet.in_process import in_process
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import (
@@ -29,11 +32,12 @@ from judgerel_ray.fleet.lease import (
 )
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool
-from judgerel_ray.fleet.retry import Fate, History, decide
+from judgerel_ray.fleet.retry import AskHistory, Fate, decide
 from judgerel_ray.fleet.scheduler import Fleet
 
 __all__ = [
     "ActorFacts",
+    "AskHistory",
     "Board",
     "ConsoleDisplay",
     "Display",
@@ -41,7 +45,6 @@ __all__ = [
     "Fate",
     "Fleet",
     "GrowingAsk",
-    "History",
     "JudgeActor",
     "JudgeBoard",
     "JudgePool",
@@ -58,6 +61,7 @@ __all__ = [
     "connected",
     "decide",
     "growing",
+    "in_process",
     "landed_rows",
     "never_sent",
     "unqueued",

@@ -329,10 +329,10 @@ class EventLines:
         now = self._clock()
         for name, judge in board.judges.items():
             facts = judge.as_json() | {"waits_for": judge.waits_for}
-            before, told_at = self._last_facts.get(name, ({}, now))
+            before, reported_at = self._last_facts.get(name, ({}, now))
             key_facts = ("state", "waits_for", "error")
             is_new = any(facts[key] != before.get(key) for key in key_facts)
-            if is_new or (facts != before and (last or now - told_at >= LINE_EVERY_S)):
+            if is_new or (facts != before and (last or now - reported_at >= LINE_EVERY_S)):
                 self._last_facts[name] = facts, now
                 self._tell(board, "judge", judge=name, **facts)
         if last:

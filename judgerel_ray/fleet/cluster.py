@@ -25,7 +25,7 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai.engine import check_key
-from judgerel_ray.engines.vllm.arguments import asked_environment
+from judgerel_ray.engines.vllm.arguments import engine_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.engine_log import explain_death, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
@@ -133,7 +133,7 @@ def connected(address: str | None) -> Iterator[bool]:
     import ray
 
     if ray.is_initialized():
-        yield _is_own()
+        yield _is_started_here()
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     wanted = wanted_address(address)
@@ -146,7 +146,7 @@ def connected(address: str | None) -> Iterator[bool]:
         ray.shutdown()
         raise _no_cluster(error, wanted) from error
     try:
-        with _terminated_as_interrupted(), short_notices():
+        with terminated_as_interrupted(), short_notices():
             yield not wanted
     finally:
         ray.shutdown()
@@ -177,7 +177,7 @@ def _no_cluster(error: Exception, wanted: str | None) -> EngineStartError:
     )
 
 
-def _is_own() -> bool:
+def _is_started_here() -> bool:
     """Whether the cluster that this process is connected to is one that it started.
 
     One that was there may grow, whatever it has now; one of a process's own has no autoscaler.
@@ -189,7 +189,7 @@ def _is_own() -> bool:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
+def terminated_as_interrupted() -> Iterator[None]:
     """Let SIGTERM (a scheduler's or a job's stop) end engines and session as Ctrl-C does.
 
     Ray's own handler prints a stack trace and leaves at once.
@@ -283,7 +283,7 @@ def make_actor(
         "num_gpus": gpus,
         "num_cpus": spec.engine.cpus,
         "name": name,
-        "runtime_env": {"env_vars": passed_environment() | asked_environment(spec.engine)},
+        "runtime_env": {"env_vars": passed_environment() | engine_environment(spec.engine)},
     }
     group = None
     if len(pieces) > 1:
@@ -407,7 +407,7 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
     engine cannot start. Another cluster may grow, and one that this process is connected to is what
     it is: there the judges wait.
     """
-    if not any(wanted.values()) or wanted_address(address) is not None or _is_connected():
+    if not any(wanted.values()) or wanted_address(address) is not None or is_connected():
         return
     here = gpus_here()
     short = {name: n for name, n in wanted.items() if n > here}
@@ -464,7 +464,7 @@ def unset_variables(names: Sequence[str]) -> list[str]:
     return [name for name in names if not os.environ.get(name, "").strip()]
 
 
-def _is_connected() -> bool:
+def is_connected() -> bool:
     """Whether this process is on a cluster already."""
     ray = sys.modules.get("ray")
     return ray is not None and bool(ray.is_initialized())

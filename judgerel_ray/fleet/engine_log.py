@@ -25,7 +25,7 @@ _DEATH = "A worker died or was killed"
 LONGEST_REASON = 200
 
 
-def own_log() -> Path | None:
+def error_log() -> Path | None:
     """Name the file this process writes its errors to; None where that is a terminal or a pipe."""
     try:
         target = Path(os.readlink(f"/proc/{os.getpid()}/fd/2"))
@@ -34,12 +34,12 @@ def own_log() -> Path | None:
     return target if target.is_file() else None
 
 
-def own_log_tail() -> str:
+def error_log_tail() -> str:
     """Read the end of the file this process writes its errors to; empty where there is none.
 
     Effects: reads one file. A terminal or a pipe is left alone.
     """
-    target = own_log()
+    target = error_log()
     if target is None:
         return ""
     try:

@@ -1,6 +1,6 @@
 """A judge at work: one engine, its leases, and the parts it writes.
 
-A plain class: only the scheduler makes a Ray actor of it. One lease's way through it::
+A plain class, whether it runs as a Ray actor or in the driver's process. One lease's way::
 
     Lease(asks=[T=1.0 r0-31, T=1.0 r32-49, T=0 r0])          from the driver
       -> written      prompts and keys of items that came without
@@ -51,9 +51,9 @@ from judgerel_ray.engines import (
 from judgerel_ray.engines.fingerprint import fingerprint_differences
 from judgerel_ray.fleet.engine_log import (
     ECHO,
+    error_log,
+    error_log_tail,
     last_error_line,
-    own_log,
-    own_log_tail,
 )
 from judgerel_ray.fleet.gate import AskLoad, TokenGate
 from judgerel_ray.fleet.landing import (
@@ -112,6 +112,8 @@ class JudgeSpec:
     prices: Prices | None = None
     share: LimitsShare | None = None
     """Its part in the limits of the judge's provider, where it has one."""
+    in_process: bool = False
+    """Whether the actor is in the driver's process, which has no log or metrics of its own."""
 
 
 class _Answer(NamedTuple):
@@ -170,6 +172,8 @@ class JudgeActor:
         try:
             facts = await self._engine.start()
         except EngineStartError as error:
+            if self._spec.in_process:
+                raise
             raise _with_log(error, node) from error
         self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
@@ -177,6 +181,7 @@ class JudgeActor:
         tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        log = None if self._spec.in_process else error_log()
         self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
         return ActorFacts(
             node=node,
@@ -185,7 +190,7 @@ class JudgeActor:
             visible_devices=visible,
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
-            log=None if (log := own_log()) is None else f"{node}:{log}",
+            log=None if log is None else f"{node}:{log}",
         )
 
     def _check_identity(self, node: str) -> None:
@@ -228,7 +233,8 @@ class JudgeActor:
 
     def _tell_load(self, judge: str) -> None:
         """Tell how many leases are before the engine."""
-        record("judgerel_leases_at_work", judge, len(self._running))
+        if not self._spec.in_process:
+            record("judgerel_leases_at_work", judge, len(self._running))
 
     async def ping(self) -> None:
         """Say that the engine is there: EngineLost where it is not."""
@@ -487,7 +493,7 @@ def _next_block(
 
 def _with_log(error: EngineStartError, node: str) -> EngineStartError:
     """Why an engine did not come up, with the cause that its log names and where that log lies."""
-    log, cause = own_log(), last_error_line(own_log_tail())
+    log, cause = error_log(), last_error_line(error_log_tail())
     problem = error.problem
     if cause and ECHO in problem:  # which says no more than that there is a cause elsewhere
         problem = problem.partition(ECHO)[0] + cause

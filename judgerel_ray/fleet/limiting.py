@@ -25,10 +25,22 @@ Provider = tuple[str | None, str | None]
 
 
 class LimitsShare(NamedTuple):
-    """The actor that keeps a provider's limits, and the name under which one asks it."""
+    """What keeps a provider's limits, an actor or an object, and the name to ask it under."""
 
     actor: Any
     holder: str
+
+
+class HeldLimiter:
+    """A provider's limits, kept on this loop, for one of those who hold permits."""
+
+    def __init__(self, limits: SharedLimits, holder: str) -> None:
+        self._holder = holder
+        self._limits, self.leave, self.pause = limits, limits.leave, limits.pause
+
+    async def enter(self, tokens: int) -> int:
+        """Wait until a request of at most so many tokens may be sent; its permit."""
+        return await self._limits.enter(tokens, self._holder)
 
 
 class RemoteLimiter:
@@ -166,6 +178,7 @@ def seen_backends(engine: Engine) -> dict[str, object]:
 
 
 def share_limits(engine: Engine, share: LimitsShare | None) -> None:
-    """Let an engine ask the actor that keeps its provider's limits, where there is one."""
+    """Let an engine ask what keeps its provider's limits, where there is one."""
     if share is not None and isinstance(engine, OpenAIEngine):
-        engine.limiter = RemoteLimiter(share.actor, share.holder)
+        is_here = isinstance(share.actor, SharedLimits)
+        engine.limiter = (HeldLimiter if is_here else RemoteLimiter)(share.actor, share.holder)

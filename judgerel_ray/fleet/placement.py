@@ -83,7 +83,7 @@ class Placement:
         self._local = local
         self._others = self._outside.in_use()
         self._room = self._outside.capacity()
-        self._looked_at = self._changed_at = self._grew_at = self._outside.now()
+        self._seen_at = self._changed_at = self._grew_at = self._outside.now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
         self._demanded: list[dict[str, int]] = []
         self._providers = self._outside.providers()
@@ -105,7 +105,7 @@ class Placement:
     def release(self, keep: frozenset[str], is_finished: Callable[[JudgePool], bool]) -> None:
         """Stop engines of judges that are done, but for those needed in a later wave."""
         for pool in self._pools.values():
-            if pool.slots and is_finished(pool) and (pool.name not in keep or pool.given_up):
+            if pool.slots and is_finished(pool) and (pool.name not in keep or pool.fatal_error):
                 for slot in list(pool.slots.values()):
                     self._leave(pool, slot)
         self._release_spare(keep)
@@ -138,7 +138,7 @@ class Placement:
 
     def look_again(self) -> None:
         """Look at the cluster before anything else is made: a node of it is gone."""
-        self._looked_at = -math.inf
+        self._seen_at = -math.inf
 
     def close(self) -> None:
         """Stop everything, and wait for it."""
@@ -327,9 +327,9 @@ class Placement:
 
     def _refresh(self) -> None:
         """Look again how large the cluster is, and what others hold of it."""
-        if self._outside.now() - self._looked_at < CAPACITY_EVERY_S:
+        if self._outside.now() - self._seen_at < CAPACITY_EVERY_S:
             return
-        self._looked_at = self._outside.now()
+        self._seen_at = self._outside.now()
         room = self._outside.capacity()
         if room != self._room:
             self._room, self._grew_at = room, self._outside.now()

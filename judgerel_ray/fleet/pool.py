@@ -14,7 +14,7 @@ from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
 from judgerel_ray.fleet.lease import Lease, Unwritten, Work, WorkQueue, ask_units, item_of
-from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, History, ItemName, Suspicion
+from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, AskHistory, ItemName, Suspicion
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
@@ -104,7 +104,7 @@ class JudgePool:
     units_done: float = 0.0
     busy_s: float = 0.0
     requests_left: int = 0
-    given_up: Exception | None = None
+    fatal_error: Exception | None = None
     mistake: Exception | None = None
     """Why nothing more is sent to it: it ends when its leases have."""
     straggling_since: float | None = None
@@ -119,7 +119,7 @@ class JudgePool:
 
         `finished` says that this wave has nothing left for it, `settled` that no wave has.
         """
-        if self.given_up:
+        if self.fatal_error:
             return JudgeState.FAILED
         if finished:
             return JudgeState.DONE if settled else before
@@ -130,7 +130,7 @@ class JudgePool:
     @property
     def has_work(self) -> bool:
         """Whether anything is left to dispatch."""
-        if self.queue is None or self.given_up:
+        if self.queue is None or self.fatal_error:
             return False
         return bool(self.suspicion.n_waiting) or not self.queue.is_empty
 
@@ -141,16 +141,16 @@ class JudgePool:
 
     def refill(self) -> None:
         """Take on the next round of its queue, where all of this one has settled."""
-        if self.queue is not None and not (self.given_up or self.has_work or self.at_work):
+        if self.queue is not None and not (self.fatal_error or self.has_work or self.at_work):
             self.queue.refill()
 
-    def history(self, ask: Work) -> History:
+    def history(self, ask: Work) -> AskHistory:
         """What an ask has been through; one that was never written, nothing but its item's."""
         if isinstance(ask, Unwritten):
             failures = 0
         else:
             failures = self.failures[ask.condition.condition_key, ask.first]
-        return History(
+        return AskHistory(
             failures=failures,
             losses=self.item_losses[item_of(ask)],
             suspected=self.suspicion.suspects(item_of(ask)),

@@ -50,7 +50,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class AskHistory:
     """What an ask has been through in this run: its requests failed, engines lost under its item.
 
     What kills an engine is nearly always the prompt, and an item's asks share it: losses are
@@ -64,7 +64,7 @@ class History:
     convicted: bool = False
 
 
-def decide(history: History, *, max_attempts: int) -> Fate:
+def decide(history: AskHistory, *, max_attempts: int) -> Fate:
     """Say what becomes of an ask that did not land.
 
     An ask whose item may have killed an engine is asked apart, one whose item killed an engine
@@ -85,11 +85,11 @@ def decide(history: History, *, max_attempts: int) -> Fate:
 
     Examples
     --------
-    >>> decide(History(losses=1, suspected=True), max_attempts=3)
+    >>> decide(AskHistory(losses=1, suspected=True), max_attempts=3)
     <Fate.APART: 'apart'>
-    >>> decide(History(losses=4, convicted=True), max_attempts=3)
+    >>> decide(AskHistory(losses=4, convicted=True), max_attempts=3)
     <Fate.RECORD: 'record'>
-    >>> decide(History(losses=4), max_attempts=3), decide(History(failures=3), max_attempts=3)
+    >>> decide(AskHistory(losses=4), max_attempts=3), decide(AskHistory(failures=3), max_attempts=3)
     (<Fate.AGAIN: 'again'>, <Fate.RECORD: 'record'>)
     """
     if history.convicted or history.failures >= max_attempts:

@@ -107,8 +107,8 @@ class Fleet:
         for name, queue in work.items():
             pool = self._pools[name]
             pool.queue = queue
-            if pool.given_up:  # in an earlier wave
-                self._settlement.give_up(pool, pool.given_up)
+            if pool.fatal_error:  # in an earlier wave
+                self._settlement.give_up(pool, pool.fatal_error)
         while self._is_going():
             for pool, error in self._placement.unplaceable():
                 self._settlement.give_up(pool, error)
@@ -122,7 +122,7 @@ class Fleet:
                 recall_for_idle(pool)
             self._placement.release(keep, self._is_finished)
             self._tick()
-        self._check_still_ours()  # between two looks the last leases may have landed for nobody
+        self._check_session()  # between two looks the last leases may have landed for nobody
         for name in work:
             self._pools[name].queue = None
 
@@ -155,7 +155,7 @@ class Fleet:
     def _send_leases(self) -> None:
         """Keep two leases before every actor that is up, or some small ones at first."""
         for pool in self._pools.values():
-            if pool.queue is None or pool.given_up or pool.mistake:
+            if pool.queue is None or pool.fatal_error or pool.mistake:
                 continue
             ready = [slot for slot in pool.slots.values() if slot.ready]
             ready = ready[self._send_suspects(pool, ready) :]
@@ -320,10 +320,10 @@ class Fleet:
         self._display.show(self._board)
         if self._outside.now() - self._heartbeat_at >= HEARTBEAT_S:
             self._heartbeat_at = self._outside.now()
-            self._check_still_ours()
+            self._check_session()
             self._run.write_text("progress.json", self._board.as_text(self._run.identity))
 
-    def _check_still_ours(self) -> None:
+    def _check_session(self) -> None:
         """Refuse to go on where a newer session was opened: nothing landed since counts."""
         if self._outside.is_superseded(self._run, self._session):
             raise StoreError(

@@ -198,7 +198,7 @@ class Settlement:
         for each in failed:
             history = pool.history(each.ask)
             fate = decide(history, max_attempts=self._limits.max_attempts)
-            if fate is Fate.RECORD or pool.given_up:
+            if fate is Fate.RECORD or pool.fatal_error:
                 kind = "quarantined" if history.convicted else each.kind
                 recorded.setdefault((kind, each.message), []).append(each.ask)
             elif fate is Fate.APART:
@@ -212,7 +212,7 @@ class Settlement:
 
     def _end_mistaken(self, pool: JudgePool) -> None:
         """Give up a judge of which nothing more can be asked, once what was answered has landed."""
-        if pool.mistake is not None and not pool.given_up and not pool.at_work:
+        if pool.mistake is not None and not pool.fatal_error and not pool.at_work:
             self.give_up(pool, pool.mistake)
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
@@ -220,7 +220,7 @@ class Settlement:
 
         Where no engine of it came up, nothing was asked and nothing failed: all is simply pending.
         """
-        pool.given_up = error
+        pool.fatal_error = error
         board = self._board.judges[pool.name]
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
         for slot in list(pool.slots.values()):

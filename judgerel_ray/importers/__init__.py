@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from judgerel_ray.core.papers import find_in_papers
 
 if TYPE_CHECKING:
-    from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
+    from judgerel_ray.importers.catalog import IMPORTERS, read_foreign_judgments
     from judgerel_ray.importers.logs.collect import LOG_FORMATS, import_logs
     from judgerel_ray.importers.people import import_people
     from judgerel_ray.importers.table import TableMapping, import_table
@@ -29,11 +29,11 @@ __all__ = [
     "LOG_FORMATS",
     "TableMapping",
     "import_bergman2025",
-    "import_judgments",
     "import_logs",
     "import_people",
     "import_schroeder2024",
     "import_table",
+    "read_foreign_judgments",
     "scored_answers",
 ]
 _OF_PAPERS = ("import_bergman2025", "import_schroeder2024", "scored_answers")
@@ -41,7 +41,7 @@ _HOMES = {
     "IMPORTERS": "catalog",
     "LOG_FORMATS": "logs.collect",
     "TableMapping": "table",
-    "import_judgments": "catalog",
+    "read_foreign_judgments": "catalog",
     "import_logs": "logs.collect",
     "import_people": "people",
     "import_table": "table",

@@ -35,7 +35,7 @@ IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
 """Readers of foreign judgments; each page says which files it reads."""
 
 
-def import_judgments(
+def read_foreign_judgments(
     format_name: str,
     path: str,
     mapping: TableMapping | None = None,
@@ -73,7 +73,7 @@ def import_judgments(
 
     Examples
     --------
-    >>> import_judgments("shroeder2024", "judgments.zip")
+    >>> read_foreign_judgments("shroeder2024", "judgments.zip")
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', expected one of auto, ...
@@ -163,7 +163,9 @@ def write_judgments_file(
     output = output_to(out, "judgments", reads=paths, force=force)
     judgments = pl.concat(
         [
-            import_judgments(format_name, path, mapping, judge=judge, role=role, reread=reread)
+            read_foreign_judgments(
+                format_name, path, mapping, judge=judge, role=role, reread=reread
+            )
             for path in paths
         ],
         how="diagonal_relaxed",

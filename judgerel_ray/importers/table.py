@@ -19,10 +19,10 @@ from judgerel_ray.counting.columns import FACETS, TYPED, typed_columns
 from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
-from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
 from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.judgments import refuse_text, refuse_twice
-from judgerel_ray.counting.right_answers import gold_strangers
+from judgerel_ray.counting.right_answers import find_unmatched_gold
 from judgerel_ray.counting.verdicts.spelling import spellings_of
 
 REPLICATION = "replication"
@@ -85,11 +85,11 @@ def read_mapping(path: str) -> TableMapping:
     r"""Read what the columns of a table stand for from a TOML file."""
     where = {"file": path}
     try:
-        given = tomllib.loads(read_bytes(path).decode())
+        mapping = tomllib.loads(read_bytes(path).decode())
     except ValueError as error:
         raise SweepError(f"no TOML: {error}", where=where) from error
     known = tuple(one.name for one in fields(TableMapping))
-    for name, value in given.items():
+    for name, value in mapping.items():
         kind = _MAPPED.get(name)
         if kind is None:
             near = get_close_matches(name, known, n=1)
@@ -103,12 +103,12 @@ def read_mapping(path: str) -> TableMapping:
         texts = [one for part in inside for one in (part if isinstance(part, list) else [part])]
         if not all(isinstance(one, str) for one in texts):
             raise SweepError(f"{name} must be {_MAPPED_AS[kind]}, got {value!r}", where=where)
-    named: Mapping[str, str | list[str]] = given.get("columns", {})
+    named: Mapping[str, str | list[str]] = mapping.get("columns", {})
     columns = {name: one if isinstance(one, str) else ",".join(one) for name, one in named.items()}
     lists: dict[str, Any] = {
-        name: tuple(given[name]) for name in ("missing", "order") if name in given
+        name: tuple(mapping[name]) for name in ("missing", "order") if name in mapping
     }
-    options: dict[str, Any] = {**given, **lists, "columns": columns}
+    options: dict[str, Any] = {**mapping, **lists, "columns": columns}
     return TableMapping(**options)
 
 
@@ -186,8 +186,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         refuse_twice(both, source)
         unit = [name for name in ("item_id", *FACETS) if name in typed.columns]
         unread = unread_lines(Source(rows=both), unit)
-        own = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
-        renamed = renamed_lines(Source(rows=pl.concat([own, others], how="horizontal").lazy()))
+        verdicts = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
+        renamed = renamed_lines(Source(rows=pl.concat([verdicts, others], how="horizontal").lazy()))
         notes = (*source.notes, *beside, *read, *filter(None, [filled]), *unread, *renamed)
     for note in (*notes, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
@@ -213,8 +213,8 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
         spelled = spellings_of(seen.cast({"text": pl.String}))
         answers = answers.cast({"verdict": pl.String}).with_columns(spelled.verdict())
         counted = counted.with_columns(spelled.compared(_GOLD))
-    strangers = gold_strangers(counted, answers)
-    return () if strangers is None else (strangers.line(),)
+    unmatched = find_unmatched_gold(counted, answers)
+    return () if unmatched is None else (unmatched.line(),)
 
 
 def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
@@ -225,7 +225,7 @@ def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
     if len(beside) < 2 or all(len(one) <= 1 or one.isdecimal() for one in marks):
         return ()
     return (
-        f"{names_told(beside)} are read as repeats of one judge; where each is of a judge of its "
+        f"{quote_names(beside)} are read as repeats of one judge; where each is of a judge of its "
         f"own, import each by itself: --column verdict={beside[0]} --value judge={beside[0]}",
     )
 

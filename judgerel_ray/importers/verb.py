@@ -17,6 +17,7 @@ from judgerel_ray.core.verb import (
     check_choices,
     comma_names,
     flag,
+    joined_names,
     names_of,
     verb,
 )
@@ -30,11 +31,6 @@ UNPACK_LIMIT = flag(
     "above 128 MiB)",
     "GB",
 )
-
-
-def _joined(value: object) -> str:
-    """One text, or several with commas between."""
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +196,7 @@ class ImportRequest:
         if all(one is None for one in options):
             return None
         return TableMapping(
-            columns=by_name(self.columns, "--column", _joined, form="NAME=...") or {},
+            columns=by_name(self.columns, "--column", joined_names, form="NAME=...") or {},
             repeats=self.repeats,
             values=by_name(self.values, "--value", str, form="NAME=...") or {},
             missing=tuple(self.missing or ()),

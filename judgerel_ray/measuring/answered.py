@@ -12,7 +12,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of
 
 if TYPE_CHECKING:
-    from judgerel_ray.counting.snapshot import Judgments, Snapshot
+    from judgerel_ray.counting.snapshot import JudgmentSource, Snapshot
 
 KINDS = "stated, agreement, support, margin, probability"
 
@@ -35,7 +35,7 @@ class Answered(Labelled):
         return None if self.gold is None else fspath(self.gold)
 
     @contextmanager
-    def opened(self, source: Judgments) -> Iterator[Snapshot]:
+    def opened(self, source: JudgmentSource) -> Iterator[Snapshot]:
         """The judgments, with what tells how sure an answer is and what is right."""
         from judgerel_ray.counting.right_answers import GOLD
         from judgerel_ray.counting.snapshot import Snapshot

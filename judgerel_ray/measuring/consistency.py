@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import ALIKE, IDENTICAL, Flag, Noted
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.verdicts.policy import SCORED, Row, method_columns
@@ -29,14 +28,11 @@ from judgerel_ray.stats import (
     mcdonald_omega,
     omega_hierarchical,
 )
+from judgerel_ray.stats.internal_consistency import CONSISTENCY, ItemCoefficient
 
-Known = Literal["cronbach_alpha", "mcdonald_omega", "omega_hierarchical"]
-CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical")
-"""Coefficients of distinct items."""
-_NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
-Measured = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
+ItemEstimate = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,34 +46,6 @@ class ItemScores:
     subject: tuple[str, ...]  # Columns that make a subject.
     column: str  # The column whose values are the items.
     n_unscored: int = 0  # Judgments without a score.
-
-
-def check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse coefficients of items without items, and items that are none.
-
-    Examples
-    --------
-    >>> check_items("replication", ["cronbach_alpha"], ["replication"])
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: replication is no column of distinct items: ...
-    """
-    asked = [name for name in names if name in CONSISTENCY]
-    if items is None:
-        if asked:
-            raise SweepError(
-                f"{asked[0]} needs distinct items, expected the column whose values they are",
-                hint="--items template; of replications, --coefficient icc1",
-            )
-        return
-    if items in _NO_ITEMS:
-        raise SweepError(
-            f"{items} is no column of distinct items: replications of a question are "
-            "interchangeable",
-            hint="--coefficient icc1, which is what omega would be of them",
-        )
-    if items not in columns:
-        raise SweepError(f"no column {items!r} of items, got {', '.join(columns)}")
 
 
 def item_scores(rows: pl.DataFrame, items: str, *, facets: Sequence[str]) -> ItemScores | None:
@@ -164,7 +132,7 @@ def consistency_rows(
         }
 
 
-def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
+def _row(found: ItemScores, name: ItemCoefficient, intervals: IntervalChoice) -> Row:
     """Value, interval and floor of one coefficient."""
     value, why, words, noted = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
@@ -195,7 +163,7 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
     }
 
 
-def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
+def _cronbach(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Raw alpha."""
     found = cronbach_alpha(scores_NK)
     omega = mcdonald_omega(scores_NK, matrix="covariance").value
@@ -203,13 +171,13 @@ def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
     return found.value, found.undefined, found.estimator + beside, []
 
 
-def _omega(scores_NK: NDArray[np.float64]) -> Measured:
+def _omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
     return found.value, found.undefined, *_words(found)
 
 
-def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
+def _hierarchical(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
@@ -229,7 +197,7 @@ def _words(found: Omega) -> tuple[str, list[Noted]]:
     return "; ".join(parts), noted
 
 
-def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interval:
+def _interval(name: ItemCoefficient, found: ItemScores, choice: IntervalChoice) -> Interval:
     """By drawing questions anew, or by leaving out one, or a block where each fit takes long."""
     if choice.method == "bootstrap":
         return item_bootstrap(
@@ -246,12 +214,12 @@ def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interva
     return item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
 
 
-def _matrix(name: Known) -> Literal["correlation", "covariance"]:
+def _matrix(name: ItemCoefficient) -> Literal["correlation", "covariance"]:
     """Alpha is of raw scores, omega of correlations."""
     return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
-_MEASURES: Mapping[Known, Callable[[NDArray[np.float64]], Measured]] = {
+_MEASURES: Mapping[ItemCoefficient, Callable[[NDArray[np.float64]], ItemEstimate]] = {
     "cronbach_alpha": _cronbach,
     "mcdonald_omega": _omega,
     "omega_hierarchical": _hierarchical,

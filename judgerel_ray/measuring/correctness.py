@@ -8,13 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import SweepError
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.grouping import (
-    Block,
+    BlockChoice,
     count_judgments,
-    said_of_greedy,
+    greedy_flags,
     sampled,
     varying_facets,
 )
@@ -36,27 +35,13 @@ from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
 from judgerel_ray.measuring.tables import Questions
 from judgerel_ray.stats import Interval, clopper_pearson, measure
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
+from judgerel_ray.stats.agreement.agreement import (
+    CORRECTNESS,
+    correctness_statistic,
+)
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
 _WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
-
-
-def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the column of right verdicts where it is needed; refuse where it is not there.
-
-    Examples
-    --------
-    >>> check_gold(["accuracy"], ["item_id", "gold"]), check_gold(["flip_rate"], [])
-    (['gold'], [])
-    """
-    asked = [name for name in names if name in CORRECTNESS]
-    if asked and GOLD not in columns:
-        raise SweepError(
-            f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
-            f"got {', '.join(columns)}"
-        )
-    return [GOLD] if asked else []
 
 
 def correctness_rows(
@@ -109,7 +94,7 @@ def correctness_by_question(
     *,
     by: Sequence[str] | None = None,
     missing: Missing = "category",
-    block: Block = 0,
+    block: BlockChoice = 0,
 ) -> pl.DataFrame:
     """Lay accuracy and agreement of every question side by side.
 
@@ -142,7 +127,7 @@ def correctness_by_question(
         known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")
         table = _questions(found, gold_Q=known[GOLD].to_numpy())
         keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
-        if groups and said_of_greedy(part.select(groups).row(0, named=True), counted, counted):
+        if groups and greedy_flags(part.select(groups).row(0, named=True), counted, counted):
             # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
             reasons = pl.when(pl.col("undefined") == "no_gold").then(
                 pl.lit("no_gold; serving_noise")

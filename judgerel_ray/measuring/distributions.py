@@ -176,7 +176,7 @@ def limit_table(
     by = distribution_groups(distributions) if by is None else by
     for name, part in distributions.group_by(*by, maintain_order=True):
         for one, shared in _limits(part, majorities, scales):
-            rows.append({**dict(zip(by, name, strict=True)), **shared, **_own_columns(one)})
+            rows.append({**dict(zip(by, name, strict=True)), **shared, **_coefficient_columns(one)})
     kinds = {name: distributions.schema[name] for name in by}
     return LimitCoefficients.frame(rows, kinds).sort(*by, maintain_order=True)
 
@@ -259,10 +259,10 @@ def refuse_off_scale(names: Sequence[str | None], scale: str, values: Mapping[st
     --------
     >>> refuse_off_scale(["1", None], "points2", {"1": 1.0, "2": 2.0})
     """
-    strangers = [name for name in names if name is not None and name not in values]
-    if strangers:
+    unknown = [name for name in names if name is not None and name not in values]
+    if unknown:
         raise SweepError(
-            f"verdicts that are not on their scale, such as {strangers[0]!r}",
+            f"verdicts that are not on their scale, such as {unknown[0]!r}",
             where={"scale": scale},
             hint="judgerel verify tells whether the distributions were altered",
         )
@@ -274,7 +274,7 @@ def _undefined(one: Coefficient, why: str) -> Coefficient:
     return replace(one, value=None, low=None, high=None, undefined=why)
 
 
-def _own_columns(one: Coefficient) -> dict[str, object]:
+def _coefficient_columns(one: Coefficient) -> dict[str, object]:
     """A coefficient's own columns."""
     return {
         "coefficient": one.name,

@@ -99,31 +99,23 @@ def group_rows(
     [(1.0, 'category')]
     """
     levels = levels or (group.level,)
-    nothing_asked = group.n_missing > 0 and not missing
-    policies = missing if group.n_without or nothing_asked else ("category",)
-    basis = group.basis
-    for policy in policies:
-        for row in _policy_rows(group, policy, coefficients, levels):
-            yield {**row, **basis, "conditions": REPEATABILITY}
-    if "valid_rate" in coefficients:
-        yield {**_valid_row(group), **basis}
-
-
-def _policy_rows(
-    group: Group, policy: Missing, coefficients: Sequence[str], levels: Sequence[Level]
-) -> Iterator[Row]:
-    """The rows of one group under one policy."""
-    named = [name for name in coefficients if name != "valid_rate"]
     numeric = [level for level in levels if level != "nominal"]
+    named = [name for name in coefficients if name != "valid_rate"]
     nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
-    yield from _nominal_rows(group, policy, nominal)
-    if "krippendorff_alpha" in named:
-        for level in numeric:
-            yield _scored_row(group, policy, "krippendorff_alpha", level)
-    if numeric:
-        # Of numbers there is one analysis of variance, whatever alpha makes of their order.
-        for name in (name for name in named if name in _ICC):
-            yield _scored_row(group, policy, name, "interval")
+    # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+    scored: list[tuple[str, Level]] = [
+        ("krippendorff_alpha", level) for level in numeric if "krippendorff_alpha" in named
+    ]
+    scored += [(name, "interval") for name in named if name in _ICC and numeric]
+    nothing_asked = group.n_missing > 0 and not missing
+    for policy in missing if group.n_without or nothing_asked else ("category",):
+        for row in (
+            *_nominal_rows(group, policy, nominal),
+            *(_scored_row(group, policy, name, level) for name, level in scored),
+        ):
+            yield {**row, **group.basis, "conditions": REPEATABILITY}
+    if "valid_rate" in coefficients:
+        yield {**_valid_row(group), **group.basis}
 
 
 def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from judgerel_ray.blocks.words import cell
 from judgerel_ray.core import count_of
 from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 
 
 def failures_of(

@@ -242,7 +242,7 @@ def named_places(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedGroup:
+class GroupRows:
     """One group's rows, and what is known of its replies."""
 
     key: Row
@@ -251,8 +251,8 @@ class LedGroup:
     steady: bool  # Whether each unit has one verdict at most.
 
 
-def led(
-    groups: Sequence[LedGroup],
+def add_leads(
+    groups: Sequence[GroupRows],
     rows: pl.LazyFrame,
     *,
     labelled: bool,
@@ -262,10 +262,10 @@ def led(
 
     Examples
     --------
-    >>> one = LedGroup(key={}, rows=[{"coefficient": "flip_rate", "value": 0.0}], steady=True,
+    >>> one = GroupRows(key={}, rows=[{"coefficient": "flip_rate", "value": 0.0}], steady=True,
     ...                replies=Replies(n_valid=2, n_replies=2))
     >>> schema = {"coefficient": pl.String(), "value": pl.Float64(), "lead": pl.String()}
-    >>> led([one], pl.LazyFrame(), labelled=False, schema=schema).row(0)
+    >>> add_leads([one], pl.LazyFrame(), labelled=False, schema=schema).row(0)
     ('flip_rate', 0.0, None)
     """
     asked = [one for one in groups if labelled and one.steady and not one.replies.are_few]
@@ -310,7 +310,7 @@ def lead_code(rows: Sequence[Mapping[str, object]], replies: Replies | None = No
     >>> lead_code([], Replies(n_valid=8, n_replies=8, only="A"))
     'one_answer:A'
     """
-    replies = replies or replies_told(rows)
+    replies = replies or replies_from_rows(rows)
     if replies and replies.are_few:
         return LeadCode.FEW_VERDICTS.value
     if replies and replies.habit:
@@ -415,12 +415,12 @@ def same_place_and_option(
     return kept, next(iter(alike), next(iter(options), None))
 
 
-def replies_told(rows: Sequence[Mapping[str, object]]) -> Replies | None:
+def replies_from_rows(rows: Sequence[Mapping[str, object]]) -> Replies | None:
     """Read what valid_rate says of replies; None where it was not asked for.
 
     Examples
     --------
-    >>> replies_told([{"coefficient": "valid_rate", "value": 0.1, "n_judgments": 10,
+    >>> replies_from_rows([{"coefficient": "valid_rate", "value": 0.1, "n_judgments": 10,
     ...                "n_missing": 0}])
     Replies(n_valid=1, n_replies=10, only=None, places=frozenset())
     """

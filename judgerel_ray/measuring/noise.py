@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
-from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block, varying_facets
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice, varying_facets
 from judgerel_ray.counting.verdicts.policy import FAILED, Row, method_columns, value_of
 from judgerel_ray.measuring.tables import Coefficients, RequestsDiffering
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
@@ -41,7 +41,7 @@ def serving_noise(
     frame: pl.LazyFrame,
     *,
     groups: Sequence[str],
-    block: Block = 0,
+    block: BlockChoice = 0,
     texts: pl.LazyFrame | None = None,
 ) -> pl.DataFrame:
     """Compute how often replies at temperature 0 differ, where it was asked more than once.
@@ -61,8 +61,6 @@ def serving_noise(
     keys = {name: schema[name] for name in groups}
     empty = Coefficients.frame(groups=keys)
     rows = _greedy_rows(frame, block)
-    if rows is None:
-        return empty
     columns = rows.collect_schema().names()
     unit = [name for name in dict.fromkeys((*groups, "item_id", *FACETS)) if name in columns]
     verdicts = _counted(rows, unit, value_of("category"))
@@ -95,11 +93,9 @@ def hashed_texts(texts: pl.LazyFrame) -> pl.LazyFrame:
     return texts.select("key", pl.when(text.is_not_null()).then(text.hash(seed=0)).alias(TEXT))
 
 
-def _greedy_rows(frame: pl.LazyFrame, block: Block) -> pl.LazyFrame | None:
-    """Replies of judges at temperature 0; None where no temperature is known."""
+def _greedy_rows(frame: pl.LazyFrame, block: BlockChoice) -> pl.LazyFrame:
+    """Replies of judges at temperature 0."""
     columns = frame.collect_schema().names()
-    if TEMPERATURE not in columns:
-        return None
     rows = frame.filter(is_judge(columns) & (pl.col(TEMPERATURE) == 0))
     if "block" in columns and block != "all":
         rows = rows.filter(pl.col("block").fill_null(0) == block)
@@ -176,7 +172,7 @@ def _table(lists: pl.Series) -> NDArray[np.int64]:
 
 KEY, PROMPT = "key", "prompt"
 """How two replies were found to be to one request: by their key, or by prompt and replication."""
-_ASKED = (*(name for name in FACETS if name != "judge_fingerprint"), "item_id", "replication")
+_PAIRED = (*(name for name in FACETS if name != "judge_fingerprint"), "item_id", "replication")
 _NEEDED = ("judge", "benchmark", "item_id", "temperature", "replication", "seed", "outcome", "key")
 
 
@@ -207,7 +203,8 @@ def shared_requests(
         return RequestsDiffering.frame()
     if texts is not None:
         a, b = (
-            side.join(own, on="key", how="left") for side, own in zip((a, b), texts, strict=True)
+            side.join(replies, on="key", how="left")
+            for side, replies in zip((a, b), texts, strict=True)
         )
     same = a.join(b, on="key", how="inner", suffix="_b")
     found = [*_shared_requests_rows(same, KEY)]
@@ -216,7 +213,7 @@ def shared_requests(
         rest_a = a.filter(greedy_rows).join(b.select("key"), on="key", how="anti")
         rest_b = b.filter(greedy_rows)
         there = [set(side.collect_schema().names()) for side in (a, b)]
-        on = [name for name in _ASKED if name in there[0] & there[1]]
+        on = [name for name in _PAIRED if name in there[0] & there[1]]
         asked = rest_a.join(rest_b, on=on, how="inner", suffix="_b", nulls_equal=True)
         found += _shared_requests_rows(asked, PROMPT)
     table = RequestsDiffering.frame(found)
@@ -229,7 +226,7 @@ def _replies(frame: pl.LazyFrame) -> pl.LazyFrame | None:
     columns = frame.collect_schema().names()
     if not set(_NEEDED) <= set(columns):
         return None
-    kept = [name for name in dict.fromkeys((*_NEEDED, *_ASKED)) if name in columns]
+    kept = [name for name in dict.fromkeys((*_NEEDED, *_PAIRED)) if name in columns]
     return frame.filter(is_judge(columns) & ~FAILED).select(
         *kept, value_of("category").alias("verdicts")
     )

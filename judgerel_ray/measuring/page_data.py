@@ -13,8 +13,8 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.failures import failures_of
 from judgerel_ray.measuring.order_effects import places_named_by_verdicts
-from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
-from judgerel_ray.measuring.unstable import Questions, Replies, least_stable, replies_to
+from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
+from judgerel_ray.measuring.unstable import QuestionTexts, RepliesByUnit, least_stable, replies_to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +29,10 @@ class PageData:
     failures: pl.DataFrame | None = None  # From `failed_requests`.
     # What was replied to the least stable questions, by the columns of `unstable` before
     # `agreement`.
-    replies: Replies | None = None
+    replies: RepliesByUnit | None = None
     # Texts of questions by benchmark and item_id: where single questions are shown, these name
     # them.
-    questions: Questions | None = None
+    questions: QuestionTexts | None = None
 
     def in_order(self) -> PageData:
         """The same, the frames that lists are made of by their groups: 2 before 10."""
@@ -50,7 +50,7 @@ class PageData:
         )
 
 
-def page_data(judged: Snapshot, questions: Questions | None) -> PageData:
+def page_data(judged: Snapshot, questions: QuestionTexts | None) -> PageData:
     """Measure what the sections of a page share."""
     coefficients = tolerated(judged, ReduceOptions(intervals=IntervalChoice(with_errors=True)))
     unstable = least_stable(judged.source, scales=judged.scales)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -14,24 +14,17 @@ from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.counting.counted import (
-    CountedGroups,
-    Declared,
-    Group,
-    counted_groups,
-)
-from judgerel_ray.counting.groups.grouping import (
-    TEMPERATURE,
-    Block,
-)
+from judgerel_ray.counting.counted import Declared, Group, counted_groups
+from judgerel_ray.counting.files.labelled import PEOPLE
+from judgerel_ray.counting.gold import with_gold
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import holds_names, withheld
-from judgerel_ray.counting.verdicts.places import (
-    SHOWN,
-)
+from judgerel_ray.counting.verdicts.places import SHOWN
 from judgerel_ray.counting.verdicts.policy import (
     MISSING,
     POLICIES,
@@ -41,18 +34,11 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     with_flags,
 )
-from judgerel_ray.measuring.consistency import (
-    CONSISTENCY,
-    check_items,
-    consistency_rows,
-    item_scores,
-)
-from judgerel_ray.measuring.correctness import check_gold, correctness_rows
 from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
 from judgerel_ray.measuring.lead_codes import (
-    LedGroup,
+    GroupRows,
     Replies,
-    led,
+    add_leads,
     replies_of,
     steady_within_units,
 )
@@ -66,9 +52,11 @@ from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
 from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
+from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
+from judgerel_ray.stats.internal_consistency import CONSISTENCY
 
 _Name = TypeVar("_Name", bound=str)
 # What says of replications that they are alike: at temperature 0 that is the server's doing.
@@ -76,7 +64,86 @@ _OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wr
     "valid_rate"
 }
 _MOST_LISTED = 12
+_NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReduceOptions:
+    """What ``reduce`` computes; None is the default of ARCHITECTURE 3.1."""
+
+    by: tuple[str, ...] | None = None
+    measurement: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ("category", "drop")
+    coefficients: tuple[str, ...] | None = None
+    block: str = "0"
+    items: str | None = None
+    nuisance: tuple[str, ...] = ()
+    tolerance: Mapping[str, float] | None = None
+    intervals: IntervalChoice = AUTO
+
+    def __post_init__(self) -> None:
+        if self.block not in ("0", "all"):
+            raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
+    @property
+    def counted_block(self) -> BlockChoice:
+        """The block that counts, or all of them."""
+        return "all" if self.block == "all" else 0
+
+    @property
+    def extra_keys(self) -> list[str]:
+        """Columns that tell rows apart, besides those that make a unit."""
+        right = [GOLD] if set(self.coefficients or ()) & set(OF_GOLD) else []
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
+
+
+def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
+
+    Without coefficients of choice, those that have a tolerance are among them.
+    """
+    stated = {} if options.tolerance else judged.tolerance
+    if (
+        options.coefficients is None
+        and not options.items
+        and not set(stated) <= set(DEFAULT_COEFFICIENTS)
+    ):
+        more = tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)
+        options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
+    by_default = options.coefficients is None and not options.items
+    if by_default or set(options.coefficients or ()) & set(OF_GOLD):
+        judged = with_gold(judged)
+    found = reduce_judged(judged, options)
+    if options.tolerance:
+        return with_tolerance(found, options.tolerance)
+    there = set(found["coefficient"])
+    stated = {name: value for name, value in stated.items() if name in there}
+    return with_tolerance(found, stated) if stated else found
+
+
+def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options: of each protocol by itself, where menus differ."""
+    apart = options.by is None or "protocol" in options.by
+    found = [
+        reduce_judgments(
+            one.source,
+            by=options.by,
+            measurement=options.measurement,
+            missing=options.missing,
+            coefficients=options.coefficients,
+            block=options.counted_block,
+            n_categories=one.n_categories,
+            items=options.items,
+            nuisance=options.nuisance,
+            intervals=options.intervals,
+            scales=one.scales,
+            verdicts_known=one.verdicts_known,
+            n_options=one.n_options,
+        )
+        for one in (judged.by_menu() if apart else [judged])
+    ]
+    return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
 
 
 def reduce_judgments(
@@ -86,7 +153,7 @@ def reduce_judgments(
     measurement: Sequence[str] | None = None,
     missing: Sequence[str] = MISSING,
     coefficients: Sequence[str] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
@@ -121,15 +188,16 @@ def reduce_judgments(
     """
     # Names of serving noise choose no coefficient: its rows are added where the texts are read.
     known = (
-        *COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
+        *COEFFICIENTS, *LEADING, *OF_GOLD, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
     )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
-    check_items(items, chosen, columns)
-    extra = [*([items] if items else []), *check_gold(chosen, columns)]
+    _check_items(items, chosen, columns)
+    right = _labels_known(coefficients, items, columns)
+    extra = [*([items] if items else []), *check_gold((*chosen, *right), columns)]
     check_order(chosen, columns)
     one_by_one = bool(set(chosen) & set(PUBLISHED))
     if one_by_one and "replication" not in columns:
@@ -140,17 +208,18 @@ def reduce_judgments(
         one_by_one=one_by_one, declared=declared, intervals=intervals,
     )  # fmt: skip
     unnamed = coefficients is None
-    found_in: list[LedGroup] = []
-    computed: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
-    for key, group in _watched(found):
+    found_in: list[GroupRows] = []
+    computed: WeakKeyDictionary[Group, GroupRows] = WeakKeyDictionary()
+    hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
+    counting = [policy for policy in policies if policy != "bounds"]
+    for key, group in under_way(found.groups(), of=n_groups, what="groups", hint=hint):
         if group in computed:
             found_in.append(replace(computed[group], key=key))
             continue
         more = leading_by_default(group) if unnamed and not items else ()
         rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
-        rows += _of_more_than_counts(
-            group, (*chosen, *(orders_of(group) if unnamed else ())), _counting(policies)
-        )
+        wanted = (*chosen, *(orders_of(group) if unnamed else ()))
+        rows += _of_more_than_counts(group, wanted, counting, levels, by_default=right)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             rows += _of_items(group, str(items), distinct)
         if group.labels is not None:
@@ -161,23 +230,12 @@ def reduce_judgments(
         if not verdicts_known and holds_names(group.rows.seen()):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = group.moments is None and steady_within_units(group)
-        computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
+        computed[group] = GroupRows(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
     table = MeasuredCoefficients if intervals.with_errors else Coefficients
     schema = {**found.keys, **table.dtypes}
-    return led(found_in, found.rows, labelled=labelled, schema=schema)
-
-
-def _watched(found: CountedGroups) -> Iterator[tuple[dict[str, object], Group]]:
-    """Groups one after the other, long work saying how far it is."""
-    hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
-    return under_way(found.groups(), of=n_groups, what="groups", hint=hint)
-
-
-def _counting(policies: Sequence[Missing]) -> list[Missing]:
-    """Policies that count verdicts, and bound nothing."""
-    return [policy for policy in policies if policy != "bounds"]
+    return add_leads(found_in, found.rows, labelled=labelled, schema=schema)
 
 
 def _agreement_rows(
@@ -188,7 +246,7 @@ def _agreement_rows(
 ) -> Iterator[Row]:
     """Agreement of one group: reproducibility first where it is known, then repeatability."""
     asked = [name for name in wanted if name in COEFFICIENTS]
-    counting, single = _counting(policies), group.moments is None
+    counting, single = [one for one in policies if one != "bounds"], group.moments is None
     of_pairs = [name for name in wanted if name in (*COEFFICIENTS, *LEADING)]
     reproduced = [*reproducible_rows(group, of_pairs, counting, levels)]
     # What no item was asked about leads nothing.
@@ -236,6 +294,8 @@ def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
     """Coefficients of distinct items."""
     if group.of_items is None:
         return
+    from judgerel_ray.measuring.consistency import consistency_rows, item_scores
+
     scores = item_scores(group.of_items, items, facets=group.unit[1:])
     basis = dict(group.basis)
     if items == TEMPERATURE:
@@ -243,15 +303,67 @@ def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
     yield from consistency_rows(scores, names, basis, group.intervals)
 
 
+def _labels_known(
+    coefficients: Sequence[str] | None, items: str | None, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Coefficients of labelled judgments that are there by default."""
+    there = coefficients is None and not items and GOLD in columns
+    return ("accuracy", "cohen_kappa", *(["people_kappa"] if PEOPLE in columns else ())) * there
+
+
 def _of_more_than_counts(
-    group: Group, chosen: Sequence[str], missing: Sequence[Missing]
+    group: Group,
+    chosen: Sequence[str],
+    missing: Sequence[Missing],
+    levels: Sequence[Level] | None,
+    *,
+    by_default: Sequence[str],
 ) -> Iterator[Row]:
     """Coefficients that need to know what is right, or where options stood."""
-    if right := [name for name in chosen if name in CORRECTNESS]:
-        rows = group.rows.long([*dict.fromkeys((*group.unit, GOLD))])
-        yield from correctness_rows(group, rows, right, missing)
+    if names := [name for name in (*chosen, *by_default) if name in OF_GOLD]:
+        from judgerel_ray.measuring.correctness import correctness_rows
+        from judgerel_ray.measuring.kappa import kappa_rows
+
+        extra = [name for name in (GOLD, PEOPLE) if name in group.rows.units.columns]
+        rows = group.rows.long([*dict.fromkeys((*group.unit, *extra))])
+        if not by_default or rows[GOLD].null_count() < rows.height:
+            right = [name for name in names if name in CORRECTNESS]
+            yield from correctness_rows(group, rows, right, missing)
+            kappas = [name for name in names if name in KAPPAS]
+            yield from kappa_rows(group, rows, kappas, missing, levels)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
         yield from order_rows(group, order, missing)
+
+
+def _check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of items without items, and items that are none."""
+    wanted = [name for name in names if name in CONSISTENCY]
+    if items is None:
+        if wanted:
+            raise SweepError(
+                f"{wanted[0]} needs distinct items, expected the column whose values they are",
+                hint="--items template; of replications, --coefficient icc1",
+            )
+        return
+    if items in _NO_ITEMS:
+        raise SweepError(
+            f"{items} is no column of distinct items: replications of a question are "
+            "interchangeable",
+            hint="--coefficient icc1, which is what omega would be of them",
+        )
+    if items not in columns:
+        raise SweepError(f"no column {items!r} of items, got {', '.join(columns)}")
+
+
+def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Name the column of right verdicts where it is needed; refuse where it is not there."""
+    wanted = [name for name in names if name in OF_GOLD]
+    if wanted and GOLD not in columns:
+        raise SweepError(
+            f"{wanted[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
+            f"got {', '.join(columns)}"
+        )
+    return [name for name in (GOLD, PEOPLE) if name in columns] if wanted else []
 
 
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:

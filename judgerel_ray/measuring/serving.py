@@ -12,7 +12,7 @@ import polars as pl
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice
 from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.measuring.noise import (
     SERVING,
@@ -33,7 +33,7 @@ FACTS = (
     "backends",
 )  # fmt: skip
 # Of a judge's fingerprint: its weights and what it is shown, without which it is another judge.
-OWN = ("engine", "model", "quantization", "chat_template")
+SERVER_COLUMNS = ("engine", "model", "quantization", "chat_template")
 # Of an ask: how much of it is asked, not what.
 AMOUNTS = ("temperatures", "replications", "repeat_greedy", "early_stop", "judges")
 
@@ -48,7 +48,9 @@ class SharedRequests:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def serving_of(judged: Snapshot, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
+def serving_of(
+    judged: Snapshot, coefficients: pl.DataFrame, *, block: BlockChoice = 0
+) -> pl.DataFrame:
     """Serving noise of the groups that coefficients have; no rows where there is none to see.
 
     Texts are read only where temperature 0 was asked more than once. Where they are gone, verdicts
@@ -57,6 +59,8 @@ def serving_of(judged: Snapshot, coefficients: pl.DataFrame, *, block: Block = 0
     Effects: reads. Retry: safe.
     """
     groups = _groups(coefficients)
+    if TEMPERATURE not in judged.frame.collect_schema():
+        return _nothing(coefficients)
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():
@@ -100,12 +104,16 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
         return coefficients
     both = pl.concat([coefficients, serving], how="diagonal_relaxed").select(coefficients.columns)
     groups = _groups(coefficients)
-    led = pl.col("lead").first()  # of the group, whose coefficients stand above
-    return both.with_columns(lead=pl.col("lead").fill_null(led.over(groups) if groups else led))
+    lead = pl.col("lead").first()  # of the group, whose coefficients stand above
+    return both.with_columns(lead=pl.col("lead").fill_null(lead.over(groups) if groups else lead))
 
 
-def serving_asked(
-    judged: Snapshot, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
+def requested_serving(
+    judged: Snapshot,
+    coefficients: pl.DataFrame,
+    named: Sequence[str] | None,
+    *,
+    block: BlockChoice = 0,
 ) -> pl.DataFrame:
     """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
@@ -129,7 +137,7 @@ def serving_between(a: Snapshot, b: Snapshot) -> SharedRequests | None:
 
     Effects: reads. Retry: safe.
     """
-    alike = _judges_asked_alike(a.run, b.run) if a.run and b.run else ()
+    alike = _judges_in_common(a.run, b.run) if a.run and b.run else ()
     keyed_a, keyed_b = a.keyed, b.keyed
     rows = shared_requests(keyed_a, keyed_b, judges=alike)
     if rows.is_empty():
@@ -198,7 +206,7 @@ def _sweep(run: RunDirectory) -> Mapping[str, object]:
     return sweep if isinstance(sweep, Mapping) else {}
 
 
-def _judges_asked_alike(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
+def _judges_in_common(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
     """Judges that both runs ask the same prompts: same weights, same asks but for how often."""
     sweep_a, sweep_b = _sweep(a), _sweep(b)
     if not sweep_a or _asks(sweep_a) is None or _asks(sweep_a) != _asks(sweep_b):
@@ -208,7 +216,7 @@ def _judges_asked_alike(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
         name
         for name in judges_a
         if name in judges_b
-        and all(judges_a[name].get(part) == judges_b[name].get(part) for part in OWN)
+        and all(judges_a[name].get(part) == judges_b[name].get(part) for part in SERVER_COLUMNS)
     )
 
 
@@ -236,7 +244,11 @@ def _settings(run: RunDirectory) -> dict[str, dict[str, str]]:
 
     found: dict[str, dict[str, str]] = {}
     for name, parts in _judges(_sweep(run)).items():
-        flat = {key: value for key, value in parts.items() if key not in (*OWN, "engine_options")}
+        flat = {
+            key: value
+            for key, value in parts.items()
+            if key not in (*SERVER_COLUMNS, "engine_options")
+        }
         options = parts.get("engine_options")
         flat |= dict(options) if isinstance(options, Mapping) else {}
         found[name] = {key: json.dumps(value, sort_keys=True) for key, value in flat.items()}

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Paragraph, Section, Table, row_columns
+from judgerel_ray.blocks.short import (
+    HARMFUL,
+    Remark,
+    findings_of_row,
+    groups_of,
+    named,
+    short_blocks,
+    short_table,
+)
 from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
 from judgerel_ray.core import count_of
 
@@ -47,6 +56,64 @@ This is not sampling variation, and no number of another temperature includes it
     return [Paragraph(_line(rows, varying)) for rows in groups.values()]
 
 
+def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
+    """Lay serving noise out, a row a group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.measuring.noise import serving_noise
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
+    >>> serving_short(serving_noise(rows, groups=["temperature"]), None)[0].text
+    'serving noise: replies to one prompt at temperature 0, 2 questions'
+    """
+    every = [*serving.iter_rows(named=True)]
+    if not every:
+        return short_blocks("serving noise: nothing was asked twice at temperature 0", [], [])
+    names = [name for name in group_columns(serving) if name != "temperature"]
+    groups = groups_of(every, names)
+    parts: dict[str, dict[str, Row]] = {}
+    for row in every:
+        parts.setdefault(groups.of(row), {})[str(row["coefficient"])] = row
+    rows: list[Row] = [{**next(iter(of.values())), "of": of} for of in parts.values()]
+    heads = {
+        "verdicts differ": "serving_noise", "texts differ": "serving_noise_texts",
+        "questions, verdict": "serving_noise_questions",
+        "questions, text": "serving_noise_text_questions",
+    }  # fmt: skip
+    columns = {head: _cell_of(name) for head, name in heads.items()}
+    differing = [row for row in every if row["value"]]
+    findings = [
+        *(
+            one
+            for row in every
+            for one in findings_of_row({**row, "flags": [], "flag_numbers": []}, groups.of(row))
+        ),
+        Remark(text="this is no sampling variation; no number of another temperature has it"),
+    ]
+    if differing:
+        who = named(groups.of(row) for row in differing)
+        text = "the server does not repeat itself: a judge cannot be steadier than that"
+        findings.append(Remark(text=text, who=who, severity=HARMFUL))
+    items = sorted({cast(int, row["n_items"]) for row in every})
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    return short_blocks(
+        f"serving noise: replies to one prompt at temperature 0, {asked} questions{groups.shared}",
+        short_table(rows, groups, columns),
+        findings,
+        ("see the judge's own steadiness", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _cell_of(name: str) -> Callable[[Row], str]:
+    def write(row: Row) -> str:
+        of = cast(Mapping[str, Row], row["of"]).get(name)
+        return "-" if of is None or of["value"] is None else share_words(of)
+
+    return write
+
+
 def serving_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's section on serving noise."""
     from judgerel_ray.measuring.serving import serving_of
@@ -82,7 +149,7 @@ def shared_blocks(
             cell(row["temperature"]),
             cell(row["matched"]),
             cell(row["what"]),
-            _share(row),
+            share_words(row),
             f"{row['n_differing']:,} of {row['n_requests']:,}",
             f"{row['n_items_differing']:,} of {row['n_items']:,}",
         ]
@@ -114,7 +181,7 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     often = times(first["n_replications"])
     head = f"temperature 0, {count_of(n, 'question')} asked up to {often}"
     pairs = [
-        f"in {what} {_share(row, ' of the time')}"
+        f"in {what} {share_words(row, ' of the time')}"
         for name, what in (("serving_noise", "verdict"), ("serving_noise_texts", "text"))
         if (row := rows.get(name))
     ]
@@ -134,8 +201,14 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     )
 
 
-def _share(row: Row, words: str = "") -> str:
-    """A share with its interval, small ones kept apart from nothing."""
+def share_words(row: Row, words: str = "") -> str:
+    """Write a share with its interval, small ones kept apart from nothing.
+
+    Examples
+    --------
+    >>> share_words({"value": 0.025, "low": 0.001, "high": 0.25})
+    '2.5 % [0.1 %, 25 %]'
+    """
     ends = "" if row["low"] is None else f" [{_percent(row['low'])}, {_percent(row['high'])}]"
     return f"{_percent(row['value'])}{words}{ends}"
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
-from judgerel_ray.counting.files.source import columns_told
+from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.measured import CHANCES, SPENT
-from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_strangers, with_right
+from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_unmatched_gold, with_right
 from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
 CONFIDENCES = ("stated", "agreement", "support", "margin", "probability")
@@ -73,11 +73,11 @@ def _with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
     if chances.is_empty():
         return rows
     keys = [name for name in chances.columns if name not in CHANCES and name in rows.columns]
-    given = [name for name in CHANCES if name in chances.columns]
-    one = chances.select(*keys, *given).unique(keys, keep="any")
+    present = [name for name in CHANCES if name in chances.columns]
+    one = chances.select(*keys, *present).unique(keys, keep="any")
     one = one.cast({name: rows.schema[name] for name in keys})
     joined = rows.join(one, on=keys, how="left", nulls_equal=True, suffix="__new")
-    both = [name for name in given if name in rows.columns]
+    both = [name for name in present if name in rows.columns]
     return joined.with_columns(pl.coalesce(name, f"{name}__new").alias(name) for name in both).drop(
         f"{name}__new" for name in both
     )
@@ -97,13 +97,13 @@ def _with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     )
     keyed = rows.join(votes, on=[*unit, "verdict"], how="left", nulls_equal=True)
     keyed = keyed.join(most, on=list(unit), how="left", nulls_equal=True)
-    own_votes, first, second = pl.col("__votes"), pl.col("__first"), pl.col("__second")
+    item_votes, first, second = pl.col("__votes"), pl.col("__first"), pl.col("__second")
     spoke = pl.col("verdict").is_not_null()
-    alone_on_top = spoke & (own_votes == first) & (second < first)
+    alone_on_top = spoke & (item_votes == first) & (second < first)
     others = pl.when(pl.col("__all") > 1).then(pl.col("__all") - 1)
     leading = pl.when(alone_on_top).then(pl.max_horizontal(first - 1, second)).otherwise(first)
     return keyed.with_columns(
-        agreement=leading / others, support=pl.when(spoke).then((own_votes - 1) / others)
+        agreement=leading / others, support=pl.when(spoke).then((item_votes - 1) / others)
     ).drop("__votes", "__all", "__first", "__second")
 
 
@@ -114,7 +114,7 @@ SYSTEM = (
 """Columns that make a system, those that hold any value."""
 QUESTION = "question"
 """Number of an item of a benchmark: what systems are joined by, and what is independent."""
-_OWN = ("top_k", "top_p", "judge_fingerprint")
+_SETTINGS = ("top_k", "top_p", "judge_fingerprint")
 _READ = (
     *SYSTEM, *FACETS, ITEM, "replication", "verdict", "outcome", "confidence", GOLD, *SPENT,
     *CHANCES, "category",
@@ -177,7 +177,7 @@ def read_systems(
     names = _system_columns(rows, by)
     rows = with_confidences(with_right(rows, gold), unit=_unit(rows, names), chances=chances)
     known = _numbered(rows.filter(pl.col(GOLD).is_not_null()))
-    refuse_strangers(known)
+    refuse_unmatched_gold(known)
     varying = [name for name in names if known[name].n_unique() > 1]
     varying = [name for name in names if name in ("judge", *varying)]
     keys = known.select(names).unique().sort(names, nulls_last=False).to_dicts() or [{}]
@@ -213,7 +213,7 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
     for name in (ITEM, "verdict"):
         if name not in columns:
             raise SweepError(
-                f"judgments need a column {name!r}, got {columns_told(columns)}",
+                f"judgments need a column {name!r}, got {quote_columns(columns)}",
                 hint="a column item_id of the question, and verdict of the answer that was chosen",
             )
     frame = judgments.filter(_is_answer(columns))
@@ -278,7 +278,7 @@ def _without_selections(rows: pl.DataFrame) -> pl.DataFrame:
         return rows
     answers = rows.filter(~is_selection)
     keys = [name for name in (*FACETS, ITEM, "replication") if name in rows.columns]
-    keys = [name for name in keys if name not in (*_OWN, "stage")]
+    keys = [name for name in keys if name not in (*_SETTINGS, "stage")]
     silent = silent.with_columns(
         stage=pl.lit(CHOSEN).cast(rows["stage"].dtype), verdict=pl.lit(None, pl.String)
     )
@@ -302,7 +302,7 @@ def _system_columns(rows: pl.DataFrame, by: Sequence[str] | None) -> list[str]:
 def _unit(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Columns of a question as it was asked: what its replications have in common."""
     facets = [name for name in FACETS if name in rows.columns and name not in names]
-    return [*names, ITEM, *(name for name in facets if name not in _OWN)]
+    return [*names, ITEM, *(name for name in facets if name not in _SETTINGS)]
 
 
 def _numbered(rows: pl.DataFrame) -> pl.DataFrame:

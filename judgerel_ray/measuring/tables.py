@@ -150,3 +150,29 @@ class RequestsDiffering(Schema):
     ends = EndColumns
     n_items_differing = Int64("Questions with such a request.")
     estimator = Common.estimator
+
+
+class LabelledJudges(Schema):
+    """One row per group and missing policy: verdicts held against labels."""
+
+    missing = Common.missing
+    measurement = Common.measurement
+    n_items = Int64("Questions with a label and a verdict.")
+    accuracy = Float64(
+        "Share of verdicts that are right, of several people's labels by the commonest (0 to 1); "
+        "null where none can be."
+    )
+    accuracy_low, accuracy_high = interval_ends("the accuracy")
+    cohen_kappa = Float64(
+        "Cohen's kappa of verdicts and labels, each question weighing 1; null where undefined says "
+        "why."
+    )
+    kappa_low, kappa_high = interval_ends("kappa")
+    noise_floor = Float64("Its mean with the labels shuffled across questions; null without one.")
+    p_noise = Float64("Two-sided p-value of that; null where it is not known.")
+    people_kappa = Float64(
+        "Kappa of two people who labelled the same question, which a judge that is as good as a "
+        "person would have; null where no question has two people's labels."
+    )
+    people_low, people_high = interval_ends("people's kappa")
+    undefined = Common.undefined

@@ -16,17 +16,17 @@ from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.snapshot import Snapshot, unread_damage
-from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, own_level
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, level_of_scale
 from judgerel_ray.store import scan_completions
 
 UNSTABLE = "The least stable questions"
 """Title of the section with the questions that a person should see."""
-Questions = Mapping[tuple[str, str], str]
+QuestionTexts = Mapping[tuple[str, str], str]
 """Texts of questions by benchmark and item_id."""
 _LONGEST_QUESTION = 160
 _EACH = 3  # replies of one verdict
 _LONGEST = 600
-Replies: TypeAlias = Mapping[tuple[object, ...], pl.DataFrame]
+RepliesByUnit: TypeAlias = Mapping[tuple[object, ...], pl.DataFrame]
 """Replies by unit: ``replication`` where recorded, ``verdict``, ``text`` where that is known."""
 
 
@@ -35,7 +35,7 @@ def least_stable(
     *,
     by: Sequence[str] | None = None,
     n: int = 20,
-    block: grouping.Block = 0,
+    block: grouping.BlockChoice = 0,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """List the units whose replications agree least, an outcome without a verdict being a value.
@@ -77,7 +77,7 @@ def least_stable(
         .filter(pl.col("n_replications") >= 2)
     )
     groups = rows.partition_by(counted.groups) if counted.groups else [rows]
-    rated = [part for part in groups if own_level(part, scales) != "nominal"]
+    rated = [part for part in groups if level_of_scale(part, scales) != "nominal"]
     spreads = _spreads(pl.concat(rated or [rows.clear()]), unit)
     units = units.join(spreads, on=unit, how="left", nulls_equal=True)
     units = units.with_columns(pl.col("rated").fill_null(value=False))
@@ -96,7 +96,7 @@ def _spreads(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
 
 
 def unstable_section(
-    unstable: pl.DataFrame, groups: Sequence[str], questions: Questions | None = None
+    unstable: pl.DataFrame, groups: Sequence[str], questions: QuestionTexts | None = None
 ) -> list[Block]:
     """Tabulate the questions whose replications agree least, with what they said.
 
@@ -128,7 +128,7 @@ def unstable_section(
 
 
 def _unstable_table(
-    rows: Sequence[Row], names: Sequence[str], questions: Questions, *, rated: bool
+    rows: Sequence[Row], names: Sequence[str], questions: QuestionTexts, *, rated: bool
 ) -> Table:
     """Questions of verdicts, or of ratings, the least stable first."""
     measure = (
@@ -149,14 +149,14 @@ def _unstable_table(
         measure,
         Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
                is_number=True),
-        Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
+        Column(head="verdicts", cells=[replied_shares(row) for row in rows], kind="prose"),
     ]  # fmt: skip
     if rated:
         return Table("Ratings of a question by how far replications spread", columns)
     return Table("Questions by the share of agreeing pairs of replications", columns)
 
 
-def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:
+def _named(rows: Sequence[Row], names: Sequence[str], questions: QuestionTexts) -> list[Column]:
     """What names every row; a question by its text, where that is known."""
     keys = {name: column for name, column in zip(names, key_columns(rows, names), strict=True)}
     texts = [question_text(row, questions) for row in rows]
@@ -171,7 +171,7 @@ def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> l
     return list(keys.values())
 
 
-def question_text(row: Row, questions: Questions) -> str:
+def question_text(row: Row, questions: QuestionTexts) -> str:
     """The text of a row's question, cut to a length that a table holds; nothing where unknown.
 
     Examples
@@ -183,13 +183,13 @@ def question_text(row: Row, questions: Questions) -> str:
     return shorten(text, _LONGEST_QUESTION, placeholder=" …")
 
 
-def _verdicts(row: Row) -> str:
+def replied_shares(row: Row) -> str:
     """What the replications said, the most frequent first."""
     shares = cast("list[dict[str, object]]", row["verdicts"])
     return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
 
 
-def replies_to(judged: Snapshot, unstable: pl.DataFrame) -> Replies:
+def replies_to(judged: Snapshot, unstable: pl.DataFrame) -> RepliesByUnit:
     """Read what was replied to questions, at most three replies of each verdict.
 
     Effects: reads, of a run also the texts of these replies.
@@ -225,7 +225,7 @@ def replies_to(judged: Snapshot, unstable: pl.DataFrame) -> Replies:
 
 
 def reply_blocks(
-    replies: Replies, unstable: pl.DataFrame, questions: Questions | None
+    replies: RepliesByUnit, unstable: pl.DataFrame, questions: QuestionTexts | None
 ) -> list[Block]:
     """Lay replies out, a question folded under its name.
 

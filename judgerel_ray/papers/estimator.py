@@ -594,20 +594,20 @@ def _null(design: Design, n_permutations: int, seed: int) -> tuple[Floats, Float
 
 def _summary(value: float | None, null: NDArray[np.float64]) -> PermutationNull:
     """Mean, spread and share at least as extreme."""
-    given = null[~np.isnan(null)]
-    n_failed = null.size - given.size
-    if value is None or not given.size:
+    valid = null[~np.isnan(null)]
+    n_failed = null.size - valid.size
+    if value is None or not valid.size:
         return PermutationNull(n_failed=n_failed)
-    mean = float(given.mean())
-    extreme = int((np.abs(given - mean) >= abs(value - mean) - _EQUAL).sum())
+    mean = float(valid.mean())
+    extreme = int((np.abs(valid - mean) >= abs(value - mean) - _EQUAL).sum())
     return PermutationNull(
         mean=mean,
-        sd=float(given.std(ddof=1)) if given.size > 1 else 0.0,
+        sd=float(valid.std(ddof=1)) if valid.size > 1 else 0.0,
         # A fit that fails tells nothing of how far it would have been.
         p=(1 + extreme + n_failed) / (1 + null.size),
-        n_permutations=given.size,
+        n_permutations=valid.size,
         n_failed=n_failed,
-        method=f"{given.size} shuffles inside each question"
+        method=f"{valid.size} shuffles inside each question"
         + (f" ({n_failed} more failed)" if n_failed else "")
         + ", two-sided",
     )

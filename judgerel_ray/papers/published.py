@@ -37,8 +37,8 @@ def code_table(
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "replication": [1, 0, 0],
     ...                      "verdict": ["B", "A", None]})
-    >>> from judgerel_ray.counting.counted import read_labels
-    >>> labels = read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
+    >>> from judgerel_ray.counting.counted import read_codes
+    >>> labels = read_codes(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
     >>> code_table(labels, unit=["item_id"]).tolist()
     [[1.0, 6.0], [2.0, nan]]
     """
@@ -247,7 +247,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
 
     Examples
     --------
-    >>> from judgerel_ray.counting.counted import read_labels
+    >>> from judgerel_ray.counting.counted import read_codes
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],
@@ -256,7 +256,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=1,
     ...               n_outcomes=0)
-    >>> labels = read_labels(pl.LazyFrame({"item_id": ["q"], "replication": [0],
+    >>> labels = read_codes(pl.LazyFrame({"item_id": ["q"], "replication": [0],
     ...                                    "verdict": ["7"]}),
     ...                      ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
     >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]

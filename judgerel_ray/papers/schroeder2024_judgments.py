@@ -73,18 +73,18 @@ def application_table(table: pl.DataFrame, path: str) -> pl.DataFrame:
     """Give a table of the application the columns of the others."""
     names = table.columns
 
-    def given(name: str) -> pl.Expr:
+    def stated(name: str) -> pl.Expr:
         return pl.col(name).cast(pl.String) if name in names else pl.lit(None, pl.String)
 
     try:
         return table.select(
-            given("judge").alias("judge"),
-            given("temperature").cast(pl.Float64).fill_null(TEMPERATURE).alias("temperature"),
-            given("question").alias("question_id"),
+            stated("judge").alias("judge"),
+            stated("temperature").cast(pl.Float64).fill_null(TEMPERATURE).alias("temperature"),
+            stated("question").alias("question_id"),
             pl.lit(HEAD_TO_TAIL).alias("benchmark"),
-            given("replication").cast(pl.Float64).alias("replication"),
-            given("verdict_text").alias("text"),
-            given("responder").alias("responder"),
+            stated("replication").cast(pl.Float64).alias("replication"),
+            stated("verdict_text").alias("text"),
+            stated("responder").alias("responder"),
         )
     except PolarsError as error:
         raise unreadable(path, error) from error

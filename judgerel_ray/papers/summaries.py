@@ -464,9 +464,9 @@ def _chooses_gold(text: str, asked: AnsweredQuestion) -> bool:
 
 def _means(values: NDArray[np.float64], *, axis: int) -> NDArray[np.float64]:
     """Means along an axis over what is not missing; all-missing ones are left out."""
-    given = ~np.isnan(values)
-    counts = given.sum(axis=axis)
-    sums = np.where(given, values, 0.0).sum(axis=axis)
+    valid = ~np.isnan(values)
+    counts = valid.sum(axis=axis)
+    sums = np.where(valid, values, 0.0).sum(axis=axis)
     means: NDArray[np.float64] = sums[counts > 0] / counts[counts > 0]
     return means
 

@@ -19,18 +19,18 @@ from judgerel_ray.protocols.prompts import (
     render_respond,
 )
 from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
-from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
-from judgerel_ray.protocols.replies.free_form import FreeReading, read_free_reply
-from judgerel_ray.protocols.replies.mentions import Mention
-from judgerel_ray.protocols.replies.messages import content_text, message_thought
-from judgerel_ray.protocols.replies.own_forms import (
-    OWN,
+from judgerel_ray.protocols.replies.declared_forms import (
+    DECLARED,
     TIE,
     fill_example,
     mention_of,
     read_words,
     refuse_clashes,
 )
+from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
+from judgerel_ray.protocols.replies.free_form import FreeReading, read_free_reply
+from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.messages import content_text, message_thought
 from judgerel_ray.protocols.replies.scales import (
     load_scale,
     scale_labels,
@@ -47,9 +47,9 @@ from judgerel_ray.protocols.replies.thoughts import (
 )
 from judgerel_ray.protocols.replies.verdicts import (
     READER_VERSION,
-    Rating,
+    RatingReading,
     Reading,
-    Selection,
+    SelectionReading,
     counted_mention,
     read_assessment,
     read_rating,
@@ -62,9 +62,9 @@ from judgerel_ray.protocols.templates import load_template, shipped_templates
 
 __all__ = [
     "CONFIDENT_FORMS",
+    "DECLARED",
     "DEFINITION_LENGTHS",
     "FORMS",
-    "OWN",
     "READER_VERSION",
     "TIE",
     "Criterion",
@@ -72,9 +72,9 @@ __all__ = [
     "Form",
     "FreeReading",
     "Mention",
-    "Rating",
+    "RatingReading",
     "Reading",
-    "Selection",
+    "SelectionReading",
     "Template",
     "answer_frame",
     "as_plain",

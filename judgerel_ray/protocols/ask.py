@@ -36,12 +36,12 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$"
 # TOML tells 1, "1" and true apart, and so does the sweep: a quoted number is a mistake.
 Whole = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]
-Flag = Annotated[bool, Strict()]
+StrictBool = Annotated[bool, Strict()]
 Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, Field(pattern=NAME, max_length=120)]
 
 
-class Table(BaseModel):
+class SweepTable(BaseModel):
     """A table of the sweep file: frozen, and closed to keys it does not know."""
 
     model_config = ConfigDict(
@@ -53,7 +53,7 @@ MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
 
 
-class AdaptiveReplications(Table):
+class AdaptiveReplications(SweepTable):
     """Ask every question a first time alike, then go on where its verdict is not settled.
 
     Examples
@@ -167,12 +167,12 @@ def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplicatio
     return value
 
 
-Names = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
+UniqueNames = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
 Often = Annotated[Replications, AfterValidator(checked_count)]
-Tokens = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
+TokenCount = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
 
 
-class Sample(Table):
+class Sample(SweepTable):
     """Which items are asked about: ``n`` of each stratum, drawn by ``seed``."""
 
     per: Literal["category", "benchmark"] | None = "category"
@@ -185,7 +185,7 @@ class Sample(Table):
     """How many strata are drawn; default all."""
 
 
-class RespondSettings(Table):
+class RespondSettings(SweepTable):
     """How responders write the candidate answers of a best_of or correctness ask."""
 
     temperature: Number = 0.75
@@ -206,10 +206,10 @@ class RespondSettings(Table):
         return plain_temperature(value)
 
 
-class ExactSettings(Table):
+class ExactSettings(SweepTable):
     """How far the replies of a judge are explored where none is sampled."""
 
-    forced: Flag = False
+    forced: StrictBool = False
     """Take the form up to its label for said: one pass where labels are one token each, and one
     more for each value of a scale, which is read to its end."""
     undecided: Number = Field(default=5e-3, gt=0, lt=1)
@@ -221,7 +221,7 @@ class ExactSettings(Table):
     """Replies sampled from what stays open, at each temperature."""
 
 
-class AskTable(Table):
+class AskTable(SweepTable):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
     leaves_out: ClassVar[Mapping[str, str]] = {}
@@ -259,26 +259,26 @@ class AskTable(Table):
     """Most probable tokens kept; 0 keeps all."""
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
-    max_tokens: Tokens = 150
+    max_tokens: TokenCount = 150
     """New tokens at most."""
-    verdict_logprobs: Flag = False
+    verdict_logprobs: StrictBool = False
     """Read, where each reply writes its verdict, how probable every other one was."""
-    early_stop: Flag = False
+    early_stop: StrictBool = False
     """Stop a reply after its verdict, where the template asks the verdict first."""
     reader: Literal["first", "last", "unanimous", "schroeder2024"] = "first"
     """Which verdict counts when a reply holds several."""
-    templates: Names = ("default",)
+    templates: UniqueNames = ("default",)
     """Names of shipped templates, or folders; several are crossed."""
     option_orders: Whole = Field(default=1, ge=1, le=1000)
     """Orders of the options, of think_twice of the models; each item's are drawn once and held."""
     order_seed: Whole = 0
     """The draw of the orders."""
-    responders: Names = ()
+    responders: UniqueNames = ()
     """Judges that write the candidate answers first, or recorded option ids to keep; of think_twice
     those that answer, default all."""
     respond: RespondSettings | None = None
     """How they write them."""
-    judges: Names = ()
+    judges: UniqueNames = ()
     """Judges asked; default every judge that is no responder, of think_twice every responder."""
     readable: Number = Field(default=0.2, ge=0, le=1)
     """A judge is stopped early where fewer of its replies than this share hold a verdict that can
@@ -405,7 +405,7 @@ class AskKind:
     """Those of `texts` that every template has, whatever its items."""
     forms: ClassVar[tuple[str, ...]] = ("best_response", "correctness")
     """Shipped forms of verdict that a template may declare."""
-    own_forms: ClassVar[bool] = False
+    declared_forms: ClassVar[bool] = False
     """Whether a template may declare a form of its own."""
     ties: ClassVar[bool] = False
     """Whether that form may have a tie."""
@@ -446,18 +446,18 @@ class AskKind:
         """What of an ask reads probabilities of verdicts in place of replies; None where none."""
         return "mode exact" if ask.mode == "exact" else None
 
-    def prompts_told(self, ask: AskTable, templates: str) -> str:
+    def prompt_words(self, ask: AskTable, templates: str) -> str:
         """What an ask varies in its prompts, in words."""
         return f"Prompts: {templates}."
 
-    def probabilities_told(self, ask: AskTable, templates: str, heats: str) -> str:
-        """As :meth:`prompts_told`, where probabilities are read."""
+    def probability_words(self, ask: AskTable, templates: str, heats: str) -> str:
+        """As :meth:`prompt_words`, where probabilities are read."""
         return (
             f"{self.name} on {ask.benchmark}: the probability of every verdict at temperature "
-            f"{heats}, nothing sampled. {self.subject_told(ask)}Prompts: {templates}."
+            f"{heats}, nothing sampled. {self.subject_words(ask)}Prompts: {templates}."
         )
 
-    def subject_told(self, ask: AskTable) -> str:
+    def subject_words(self, ask: AskTable) -> str:
         """What is judged, in words; nothing where the protocol's name says it."""
         return ""
 

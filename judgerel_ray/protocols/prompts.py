@@ -13,17 +13,17 @@ from string import ascii_uppercase
 from typing import Literal
 
 from judgerel_ray.core import (
+    FormSpec,
     Item,
     Menu,
     Message,
     Option,
-    OwnForm,
     ReaderPolicy,
     Scale,
     SweepError,
 )
 from judgerel_ray.protocols.criteria import listed
-from judgerel_ray.protocols.replies.own_forms import TIE
+from judgerel_ray.protocols.replies.declared_forms import TIE
 
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
 """``{name}`` is filled (group 2); ``{{name}}`` stands for the text ``{name}`` (group 1)."""
@@ -38,7 +38,7 @@ class Template:
     ``form`` names the declared form of the verdict (None where none is asked);
     ``verdict_first`` says that the verdict comes before any explanation, so a reply may be cut
     after it. ``texts`` maps a question form to its text and ``sha`` hashes all of the folder.
-    ``own`` is the form that a folder declares for itself, ``form`` is then ``own``.
+    ``declared`` is the form that a folder declares for itself, ``form`` is then ``own``.
     ``names_criterion`` says that a rating's criterion is given by its name and not its question.
     """
 
@@ -49,7 +49,7 @@ class Template:
     texts: Mapping[str, str]
     sha: str
     names_criterion: bool = False
-    own: OwnForm | None = None
+    declared: FormSpec | None = None
 
     def text(self, form: str) -> str:
         """Text for a question form.
@@ -170,7 +170,7 @@ def render_respond(
     if turn not in (1, 2) or (turn == 2) != (first_response is not None):
         raise ValueError("render_respond: turn must be 1, or 2 together with a first_response")
     form = question_form(item)
-    values = item_values(item)
+    values = item_placeholders(item)
     if turn == 2:
         if form != "dialogue":
             raise SweepError("item has no second turn", where={"item": item.item_id})
@@ -218,7 +218,7 @@ def render_best_of(
         f"- [{name}]: {option.text}" if name else f"- {option.text}"
         for name, option in zip(names, options, strict=True)
     )
-    values = {**item_values(item), "responses": lines}
+    values = {**item_placeholders(item), "responses": lines}
     return _message(template, "best_of", question_form(item), values)
 
 
@@ -231,20 +231,20 @@ def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
     >>> shown_names(load_template("best_of", "default"), 2)
     ('A', 'B')
     """
-    own = template.own
-    if own is None or own.naming == "letters":
+    declared = template.declared
+    if declared is None or declared.naming == "letters":
         return labels_for(n)
-    if own.naming == "numbers":
+    if declared.naming == "numbers":
         return tuple(str(place) for place in range(1, n + 1))
-    if own.naming == "texts":
+    if declared.naming == "texts":
         return (None,) * n
-    if len(own.words) < n:
+    if len(declared.words) < n:
         raise SweepError(
-            f"template {template.name} declares words for {len(own.words)} options, "
+            f"template {template.name} declares words for {len(declared.words)} options, "
             f"an item has {n}",
             hint='a word for each in [form], or options = "letters" or "numbers"',
         )
-    return tuple(words[0] for words in own.words[:n])
+    return tuple(words[0] for words in declared.words[:n])
 
 
 def menu_for(
@@ -290,29 +290,29 @@ def menu_for(
     >>> menu_for(template, ("x", "y"), labels=("A", "B"), reader="last").form
     'best_response'
     """
-    own = template.own
+    declared = template.declared
     names, ids = tuple(labels), tuple(option_ids)
     words: tuple[tuple[str, ...], ...] = ()
-    if own is not None and scale is None:
-        words = _words(template, own, names, texts)
-        if own.ties:
-            names, ids, words = (*names, TIE), (*ids, TIE), (*words, own.ties)
+    if declared is not None and scale is None:
+        words = _words(template, declared, names, texts)
+        if declared.ties:
+            names, ids, words = (*names, TIE), (*ids, TIE), (*words, declared.ties)
     return Menu(
         labels=names, option_ids=ids, form=template.form or "", reader=reader, scale=scale,
-        own=own, words=words,
+        declared=declared, words=words,
     )  # fmt: skip
 
 
 def _words(
-    template: Template, own: OwnForm, labels: tuple[str, ...], texts: Sequence[str]
+    template: Template, declared: FormSpec, labels: tuple[str, ...], texts: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """The words that name each option, in the order shown."""
-    if own.naming == "letters":
+    if declared.naming == "letters":
         return tuple((label,) for label in labels)
-    if own.naming == "texts":
+    if declared.naming == "texts":
         return tuple((" ".join(text.split()),) for text in texts)
     shown = shown_names(template, len(labels))
-    return own.words[: len(labels)] or tuple((str(name),) for name in shown)
+    return declared.words[: len(labels)] or tuple((str(name),) for name in shown)
 
 
 def render_correctness(template: Template, item: Item, response: str) -> tuple[Message, ...]:
@@ -342,7 +342,7 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
     """
     if item.gold is None:
         raise SweepError("correctness needs a gold answer", where={"item": item.item_id})
-    values = {**item_values(item), "ground_truth": item.gold, "prediction": response}
+    values = {**item_placeholders(item), "ground_truth": item.gold, "prediction": response}
     return _message(template, "correctness", question_form(item), values)
 
 
@@ -363,7 +363,7 @@ def _label(place: int) -> str:
     return (_label(rest - 1) if rest else "") + ascii_uppercase[last]
 
 
-def item_values(item: Item) -> dict[str, str]:
+def item_placeholders(item: Item) -> dict[str, str]:
     """What an item fills in by itself, by placeholder.
 
     Raises
@@ -373,7 +373,7 @@ def item_values(item: Item) -> dict[str, str]:
 
     Examples
     --------
-    >>> item_values(Item(item_id="1", benchmark="b", category="c", question="?"))
+    >>> item_placeholders(Item(item_id="1", benchmark="b", category="c", question="?"))
     {'question': '?'}
     """
     if not item.turns:

@@ -17,9 +17,9 @@ from judgerel_ray.protocols.waves.counts import (
 )
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
+    FrameKey,
     ItemWork,
-    Mark,
-    Settings,
+    SettingsMapping,
     StageCount,
     Texts,
     Voice,
@@ -44,7 +44,7 @@ class Protocol(Waves):
         return singly_work(frame, voice, item, texts)
 
     def counts(
-        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
+        self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
         """Requests of every stage, less those that asks before it `written` and `judged`."""
         for wave in range(frame.respond_waves):
@@ -53,10 +53,10 @@ class Protocol(Waves):
         for voice in frame.judges if self.traits.judges else ():
             yield judge_count(frame, voice, judged)
 
-    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
         """All that is asked about an item; see :func:`counts.judgment_marks`."""
         return judgment_marks(frame, item)
 
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """What rows about an item record, and what else is in their keys."""
         return judgment_rows(frame, item)

@@ -2,7 +2,7 @@
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
 ``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
-one's own, see :mod:`judgerel_ray.protocols.replies.own_forms`; for ratings also ``criterion``,
+one's own, see :mod:`judgerel_ray.protocols.replies.declared_forms`; for ratings also ``criterion``,
 whether ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
 each beside them. Shipped ones lie in the folder ``templates`` of a protocol; a sweep may name any
@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core import OwnForm, SweepError, decoded, digest
+from judgerel_ray.core import FormSpec, SweepError, decoded, digest
 from judgerel_ray.core.files import read_regular
 from judgerel_ray.protocols.criteria import check_keys, listed, nearest
 from judgerel_ray.protocols.prompts import PLACEHOLDER, RECORDED, Template
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
-from judgerel_ray.protocols.replies.own_forms import OWN, own_form
+from judgerel_ray.protocols.replies.declared_forms import DECLARED, declared_form
 
 if TYPE_CHECKING:
     from judgerel_ray.protocols.ask import AskKind
@@ -61,18 +61,18 @@ def load_template(protocol: str | AskKind, name_or_folder: str) -> Template:
     """
     kind = _kind_of(protocol)
     folder = _folder(kind, name_or_folder)
-    settings_text, settings, own = _settings(folder, kind)
+    settings_text, settings, declared = _settings(folder, kind)
     texts = _texts(folder, kind)
     content = {"settings": settings_text, "texts": texts}
     return Template(
         name=folder.name,
         protocol=kind.name,
-        form=OWN if own else settings.get("form"),
+        form=DECLARED if declared else settings.get("form"),
         verdict_first=settings.get("verdict") == "first",
         texts=texts,
         sha=digest(content),
         names_criterion=settings.get("criterion") == "name",
-        own=own,
+        declared=declared,
     )
 
 
@@ -120,7 +120,7 @@ def _folder(kind: AskKind, name: str) -> Path:
     )
 
 
-def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], OwnForm | None]:
+def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpec | None]:
     """Text and checked content of ``template.toml``, and the form it declares for itself."""
     path = folder / _SETTINGS
     if not path.is_file():
@@ -138,7 +138,7 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], OwnForm
     for key, value in content.items():
         if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
-    own = _own(content, kind, path)
+    declared = _declared(content, kind, path)
     verdict = content.get("verdict")
     if verdict not in ("first", "last") and (verdict is not None or "form" in content):
         raise SweepError(
@@ -149,13 +149,13 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], OwnForm
             f"criterion must be 'question' or 'name', got {content['criterion']!r}",
             where={"file": path},
         )
-    return text, content, own
+    return text, content, declared
 
 
-def _own(content: Mapping[str, object], kind: AskKind, path: Path) -> OwnForm | None:
+def _declared(content: Mapping[str, object], kind: AskKind, path: Path) -> FormSpec | None:
     """The form that a folder declares for itself; None where it names one that ships."""
     form, where = content.get("form"), {"file": path}
-    if form == OWN:
+    if form == DECLARED:
         raise SweepError(
             "a form of one's own is a table",
             where=where,
@@ -163,14 +163,14 @@ def _own(content: Mapping[str, object], kind: AskKind, path: Path) -> OwnForm | 
         )
     if not isinstance(form, dict):
         return None
-    if not kind.own_forms:
+    if not kind.declared_forms:
         raise SweepError(
             f"protocol {kind.name} reads no form of one's own, expected one of "
-            f"{listed(protocol_names(lambda one: one.own_forms))}",
+            f"{listed(protocol_names(lambda one: one.declared_forms))}",
             where=where,
             hint="a template of its own words, and a form that ships",
         )
-    return own_form(form, kind=kind, where={**where, "table": "form"})
+    return declared_form(form, kind=kind, where={**where, "table": "form"})
 
 
 def _texts(folder: Path, kind: AskKind) -> dict[str, str]:

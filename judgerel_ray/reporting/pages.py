@@ -21,9 +21,10 @@ from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.drift.standing import history_of, summary_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.gate.show import (
-    SAID,
     SIGNS,
+    STANDINGS,
     TOO_MANY,
+    Decision,
     decisions,
     more_words,
     verdict_line,
@@ -74,7 +75,7 @@ from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
-from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
+from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, replied_shares
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.parts import encode_parquet
@@ -100,7 +101,7 @@ _READ = (
 )
 
 
-def page_of(
+def build_page(
     opened: Snapshot, options: RatingOptions, *, labels: str | None = None
 ) -> tuple[str, str]:
     """Make the page of a run or of judgments, and say why it has no numbers, where it has none.
@@ -114,18 +115,18 @@ def page_of(
     judged = with_scales(replicated(opened), options)
     absent = _absent(judged)
     texts = _questions(judged.run) if judged.run else None
-    own = {"scales": options, "align": options, "correct": labels}
-    probabilities = _made("probabilities", judged, texts or {}, options=own)
+    options_of = {"scales": options, "align": options, "correct": labels}
+    probabilities = _made("probabilities", judged, texts or {}, options=options_of)
     measured = None if absent else page_data(judged, texts)
     page = render_report(
         measured,
         title=_title(judged, judged.name),
-        asked=[*_asked(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
+        asked=[*_ask_rows(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
         standing=_standing(judged.run) if judged.run else None,
         answers=_answers(judged.frame) if judged.run else None,
         absent=absent,
         probabilities=probabilities,
-        sections=_made("section", measured, options=own) if measured else (),
+        sections=_made("section", measured, options=options_of) if measured else (),
         requirements=gate_by_default(judged, measured.coefficients) if measured else None,
     )
     return page, "" if probabilities else absent
@@ -233,7 +234,7 @@ def _title(judged: Snapshot, path: str) -> str:
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _asked(judged: Snapshot, path: str) -> list[tuple[str, str]]:
+def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
@@ -272,7 +273,7 @@ def _ask(ask: AskTable) -> str:
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
-    return text + ask.kind.prompts_told(ask, templates)
+    return text + ask.kind.prompt_words(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
@@ -284,7 +285,7 @@ def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    return ask.kind.probabilities_told(ask, templates, heats)
+    return ask.kind.probability_words(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
@@ -426,7 +427,7 @@ def first_screen(
     unstable: pl.DataFrame,
     *,
     columns: Sequence[Callable[[Sequence[Row]], Column]] = (),
-    questions: Questions | None = None,
+    questions: QuestionTexts | None = None,
 ) -> list[Block]:
     """Say whether each judge may decide here: a line each, their numbers, and one figure.
 
@@ -435,7 +436,9 @@ def first_screen(
     >>> from judgerel_ray import example, gate, reduce
     >>> path = example("judgments.csv")
     >>> found = first_screen(gate(path).requirements, reduce(path), pl.DataFrame())
-    >>> found[1].spans[0].text
+    >>> found[0].text
+    'Not known yet: simulated-erratic and simulated-steady.'
+    >>> found[2].spans[0].text
     '? simulated-steady: undecided.'
     """
     if requirements.is_empty():
@@ -448,13 +451,45 @@ def first_screen(
         if name != "temperature"
         and (name == "judge" or len({cell(one.group[name]) for one in found}) > 1)
     ]
-    blocks: list[Block] = [verdict_line(one, varying) for one in found[:_MOST_VERDICTS]]
+    blocks: list[Block] = [Paragraph(answer(found, varying), "lead")]
+    blocks += [verdict_line(one, varying) for one in found[:_MOST_VERDICTS]]
     if more := len(found) - _MOST_VERDICTS:
         blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
     blocks.append(_table(requirements, groups, coefficients, columns))
     blocks += _people(unstable, questions or {})
     blocks.append(Figures(floor_figure(coefficients), _LEGEND))
     return [*blocks, Paragraph(_READ, "soft")]
+
+
+_ANSWERS = {
+    Verdict.PASS: ("These verdicts may be relied on", "Rely on"),
+    Verdict.FAIL: ("Do not rely on these verdicts", "Do not rely on"),
+    Verdict.INCONCLUSIVE: (
+        "Not known yet whether these verdicts may be relied on",
+        "Not known yet:",
+    ),
+}
+
+
+def answer(found: Sequence[Decision], varying: Sequence[str]) -> str:
+    """Say in a sentence or three on whom one may rely here.
+
+    Examples
+    --------
+    >>> rows = {"first": Verdict.FAIL, "reader": Verdict.PASS, "new": Verdict.FAIL}
+    >>> answer([Decision(group={"judge": name}, verdict=verdict, temperature=None, rows=[])
+    ...         for name, verdict in rows.items()], ["judge"])
+    'Rely on reader. Do not rely on first and new.'
+    """
+    if len(found) == 1 or not varying:
+        return f"{_ANSWERS[found[0].verdict][0]}."
+    sentences = []
+    for verdict, (_, begin) in _ANSWERS.items():
+        names = [group_label(one.group, varying) for one in found if one.verdict is verdict]
+        shown = [*names[:_NAMED], *([f"{len(names) - _NAMED:,} more"] if names[_NAMED:] else [])]
+        listed = " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+        sentences += [f"{begin} {listed}."] if names else []
+    return " ".join(sentences)
 
 
 _LEGEND = (
@@ -486,7 +521,7 @@ def _table(
     chance = [floors.get(key) for key in parts]
     keys = [dict(zip(groups, key, strict=True)) for key in parts]
     columns = [
-        Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in verdicts]),
+        Column(head="verdict", cells=[f"{SIGNS[one]} {STANDINGS[one]}" for one in verdicts]),
         *key_columns(keys, groups),
         Column(
             head="alpha [95 %]", is_number=True,
@@ -545,7 +580,7 @@ def _ways(rows: Sequence[Row]) -> Iterator[str]:
     yield from (more_words(row) for row in rows if row["reason"] != CROSSES)
 
 
-def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
+def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
     """Which questions a person should see."""
     if unstable.is_empty():
         return []
@@ -565,7 +600,7 @@ def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
     ]  # fmt: skip
 
 
-def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
+def _wavering(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
     """How far a judge wavers on a question, whose judgment that is, and the question."""
     apart = f"{percent(row['agreement'])} of pairs agree"
     if row["spread"] is not None:
@@ -574,7 +609,8 @@ def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
     answer = f"answer of {row['responder']}" if row.get("responder") is not None else ""
     of = ", ".join(part for part in (whose, answer) if part)
     question = question_text(row, questions) or row["item_id"]
-    return f"{apart}{f' ({of})' if of else ''}: {question}"
+    replies = f"{row['n_replications']:,} replies {replied_shares(row)}"
+    return f"{apart}{f' ({of})' if of else ''}: {question}: {replies}"
 
 
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:

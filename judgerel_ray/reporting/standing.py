@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import cast
 
-from judgerel_ray.asking.plan.answers import Answer, answer_lines
+from judgerel_ray.asking.plan.answers import KnownAnswer, answer_lines
 from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table
 from judgerel_ray.blocks.words import Row
 from judgerel_ray.core import count_of
@@ -33,7 +33,7 @@ def plan_text(plan: Row, sweep: Row) -> str:
     resolved sweep:
       name = "s"
     """
-    lines = [*_asked(plan), *_answers(plan), *_notes(plan)]
+    lines = [*_sweep_lines(plan), *_answers(plan), *_notes(plan)]
     return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
 
 
@@ -51,7 +51,7 @@ def plan_screen(plan: Row, source: str, sweep: Row | None = None) -> str:
     note: mind this
     resolved sweep: every default is shown by judgerel plan s.toml --full
     """
-    lines = _first(_asked(plan), SCREEN // 2 - 1, "line")
+    lines = _first(_sweep_lines(plan), SCREEN // 2 - 1, "line")
     lines += _first(_answers(plan), SCREEN // 3, "line")
     last = f"resolved sweep: every default is shown by judgerel plan {quote(source)} --full"
     left = SCREEN - 1 - _height([*lines, last])  # a prompt stands below
@@ -83,7 +83,7 @@ def _first(lines: Sequence[str], height: int, what: str) -> list[str]:
 
 def _answers(plan: Row) -> list[str]:
     """What a sweep will be able to say, and what not."""
-    return answer_lines([Answer(**row) for row in _rows(plan.get("answers", ()))])  # type: ignore[arg-type]
+    return answer_lines([KnownAnswer(**row) for row in _rows(plan.get("answers", ()))])  # type: ignore[arg-type]
 
 
 def _notes(plan: Row) -> list[str]:
@@ -91,7 +91,7 @@ def _notes(plan: Row) -> list[str]:
     return [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
 
 
-def _asked(plan: Row) -> list[str]:
+def _sweep_lines(plan: Row) -> list[str]:
     """What is asked of whom, and what it takes."""
     lines = [f"sweep {plan['sweep']}: {_requests(plan)}"]
     lines += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, SchemasByVerb, String
 
 
 class RefreshAnswer(Schema):
@@ -67,6 +67,6 @@ class RefreshHistory(Schema):
     changes = Json("What changed behind a judge's name, by sweep and judge.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "refresh": {"": RefreshAnswer, "judges": AnchorDrift, "refreshes": RefreshHistory},
 }

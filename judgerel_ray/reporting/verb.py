@@ -12,13 +12,14 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
+from judgerel_ray.asking.verb import ADDRESS, RAY, wanted_cluster
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.asking.refreshing import State
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
 
@@ -56,7 +57,7 @@ class ReportRequest(Labelled):
     help="one self-contained page",
     prints="",
 )
-def report(path: Judgments, request: ReportRequest) -> Result[str]:
+def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
     Returns
@@ -78,10 +79,9 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     '/page.html'
     """
     from judgerel_ray.analyses.ratings.from_run import rating_options
-    from judgerel_ray.counting.files.labelled import has_one_label_each
-    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.files.labelled import READ, has_one_label_each
     from judgerel_ray.counting.snapshot import Snapshot, name_of
-    from judgerel_ray.reporting.pages import page_of
+    from judgerel_ray.reporting.pages import build_page
     from judgerel_ray.store.outputs import output_to
 
     options = rating_options(
@@ -99,8 +99,8 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     reading = request
     if labels is not None and not has_one_label_each(labels):
         reading = replace(request, labels=None)  # of several people, who may differ: no gold
-    with Snapshot.open(path, reading, columns=["confidence", GOLD], empty=True) as judged:
-        page, absent = page_of(judged, options, labels=labels)
+    with Snapshot.open(path, reading, columns=["confidence", *READ], empty=True) as judged:
+        page, absent = build_page(judged, options, labels=labels)
     output.write(page.encode())
     found = f"{out}: no verdicts. {absent}" if absent else out
     return Result(found=found, full=lambda: [Laid(f"wrote {found}")])
@@ -110,10 +110,8 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
 class RefreshRequest:
     """What ``refresh`` is asked for."""
 
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +178,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
+    Its page takes seconds to draw:
 
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
@@ -202,7 +200,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     ...     refresh(series).line
     'refresh 1: done'
     """
-    from judgerel_ray.analyses.drift.from_run import measure
+    from judgerel_ray.analyses.drift.from_run import measure_refresh
     from judgerel_ray.analyses.drift.standing import summary_of
     from judgerel_ray.asking.plan.specs import engine_spec
     from judgerel_ray.asking.refreshing import refresh_series
@@ -213,9 +211,14 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     loaded = load_series(fspath(series))
     measured = partial(
-        measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
+        measure_refresh, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
+    found = refresh_series(
+        loaded,
+        measure=measured,
+        write=write_series,
+        address=wanted_cluster(request.address, ray=request.ray),
+    )
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

@@ -15,442 +15,272 @@ Examples
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from judgerel_ray.stats.agreement.agreement import (
-    COEFFICIENTS,
-    CORRECTNESS,
-    DEFAULT_COEFFICIENTS,
-    brennan_prediger,
-    correctness_statistic,
-    count_statistic,
-    fleiss_kappa,
-    flip_rate,
-    gwet_ac1,
-    percent_agreement,
-    valid_rate,
-)
-from judgerel_ray.stats.agreement.certainty import entropy_agreement, total_agreement
-from judgerel_ray.stats.agreement.intraclass import (
-    icc,
-    icc1,
-    icc_from_moments,
-    icck,
-    moment_statistic,
-    moments_from_scores,
-)
-from judgerel_ray.stats.agreement.krippendorff import LEVELS, Level, krippendorff_alpha
-from judgerel_ray.stats.agreement.majority import (
-    MajorityVote,
-    majority_probabilities,
-    majority_stability,
-    majority_vote,
-)
-from judgerel_ray.stats.counts import (
-    Coefficient,
-    Counts,
-    CountStatistic,
-    counts_from_ratings,
-    measure,
-)
-from judgerel_ray.stats.internal_consistency.consistency import (
-    OmegaResamples,
-    column_noise_floor,
-    item_bootstrap,
-    item_interval,
-    item_values,
-    omega_bootstrap,
-)
-from judgerel_ray.stats.internal_consistency.omega import Omega, mcdonald_omega
-from judgerel_ray.stats.internal_consistency.schmid_leiman import (
-    omega_from_correlation,
-    omega_hierarchical,
-)
-from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
-from judgerel_ray.stats.intervals.interval import Interval, bootstrap_interval, jackknife_interval
-from judgerel_ray.stats.intervals.shares import clopper_pearson
-from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors, score_floor
-
-if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
-    from judgerel_ray.stats.confusion.baselines import (
-        cross_fitted_model,
-        method_tokens,
-        vote_scores,
+if TYPE_CHECKING:
+    from judgerel_ray.stats.agreement.agreement import COEFFICIENTS as COEFFICIENTS
+    from judgerel_ray.stats.agreement.agreement import CORRECTNESS as CORRECTNESS
+    from judgerel_ray.stats.agreement.agreement import DEFAULT_COEFFICIENTS as DEFAULT_COEFFICIENTS
+    from judgerel_ray.stats.agreement.agreement import brennan_prediger as brennan_prediger
+    from judgerel_ray.stats.agreement.agreement import (
+        correctness_statistic as correctness_statistic,
     )
-    from judgerel_ray.stats.confusion.labels import (
-        cross_fitted_labels,
-        label_accuracy,
-        rating_deviation,
-        search_threshold,
-        threshold_transfer,
-        wagner2024_threshold,
+    from judgerel_ray.stats.agreement.agreement import count_statistic as count_statistic
+    from judgerel_ray.stats.agreement.agreement import fleiss_kappa as fleiss_kappa
+    from judgerel_ray.stats.agreement.agreement import flip_rate as flip_rate
+    from judgerel_ray.stats.agreement.agreement import gwet_ac1 as gwet_ac1
+    from judgerel_ray.stats.agreement.agreement import percent_agreement as percent_agreement
+    from judgerel_ray.stats.agreement.agreement import valid_rate as valid_rate
+    from judgerel_ray.stats.agreement.certainty import entropy_agreement as entropy_agreement
+    from judgerel_ray.stats.agreement.certainty import total_agreement as total_agreement
+    from judgerel_ray.stats.agreement.intraclass import icc as icc
+    from judgerel_ray.stats.agreement.intraclass import icc1 as icc1
+    from judgerel_ray.stats.agreement.intraclass import icc_from_moments as icc_from_moments
+    from judgerel_ray.stats.agreement.intraclass import icck as icck
+    from judgerel_ray.stats.agreement.intraclass import moment_statistic as moment_statistic
+    from judgerel_ray.stats.agreement.intraclass import moments_from_scores as moments_from_scores
+    from judgerel_ray.stats.agreement.krippendorff import LEVELS as LEVELS
+    from judgerel_ray.stats.agreement.krippendorff import Level as Level
+    from judgerel_ray.stats.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
+    from judgerel_ray.stats.agreement.majority import MajorityVote as MajorityVote
+    from judgerel_ray.stats.agreement.majority import (
+        majority_probabilities as majority_probabilities,
     )
-    from judgerel_ray.stats.confusion.matrix import (
-        LabelEdges,
-        Uncertainty,
-        confusion_uncertainty,
-        label_edges,
-    )
-    from judgerel_ray.stats.generalizability.component import VarianceComponent
-    from judgerel_ray.stats.generalizability.dstudy import (
-        BudgetSplit,
-        Dependability,
-        budget_splits,
-        dependability,
-        judgments_for,
-        replications_for,
-        spearman_brown,
+    from judgerel_ray.stats.agreement.majority import majority_stability as majority_stability
+    from judgerel_ray.stats.agreement.majority import majority_vote as majority_vote
+    from judgerel_ray.stats.confusion.baselines import cross_fitted_model as cross_fitted_model
+    from judgerel_ray.stats.confusion.baselines import method_tokens as method_tokens
+    from judgerel_ray.stats.confusion.baselines import vote_scores as vote_scores
+    from judgerel_ray.stats.confusion.labels import cross_fitted_labels as cross_fitted_labels
+    from judgerel_ray.stats.confusion.labels import label_accuracy as label_accuracy
+    from judgerel_ray.stats.confusion.labels import rating_deviation as rating_deviation
+    from judgerel_ray.stats.confusion.labels import search_threshold as search_threshold
+    from judgerel_ray.stats.confusion.labels import threshold_transfer as threshold_transfer
+    from judgerel_ray.stats.confusion.labels import wagner2024_threshold as wagner2024_threshold
+    from judgerel_ray.stats.confusion.matrix import LabelEdges as LabelEdges
+    from judgerel_ray.stats.confusion.matrix import Uncertainty as Uncertainty
+    from judgerel_ray.stats.confusion.matrix import confusion_uncertainty as confusion_uncertainty
+    from judgerel_ray.stats.confusion.matrix import label_edges as label_edges
+    from judgerel_ray.stats.counts import Coefficient as Coefficient
+    from judgerel_ray.stats.counts import Counts as Counts
+    from judgerel_ray.stats.counts import CountStatistic as CountStatistic
+    from judgerel_ray.stats.counts import counts_from_ratings as counts_from_ratings
+    from judgerel_ray.stats.counts import measure as measure
+    from judgerel_ray.stats.generalizability.component import VarianceComponent as VarianceComponent
+    from judgerel_ray.stats.generalizability.dstudy import BudgetSplit as BudgetSplit
+    from judgerel_ray.stats.generalizability.dstudy import Dependability as Dependability
+    from judgerel_ray.stats.generalizability.dstudy import budget_splits as budget_splits
+    from judgerel_ray.stats.generalizability.dstudy import dependability as dependability
+    from judgerel_ray.stats.generalizability.dstudy import judgments_for as judgments_for
+    from judgerel_ray.stats.generalizability.dstudy import replications_for as replications_for
+    from judgerel_ray.stats.generalizability.dstudy import spearman_brown as spearman_brown
+    from judgerel_ray.stats.generalizability.facet_agreement import (
+        PAIR_COEFFICIENTS as PAIR_COEFFICIENTS,
     )
     from judgerel_ray.stats.generalizability.facet_agreement import (
-        PAIR_COEFFICIENTS,
-        reproducibility,
+        reproducibility as reproducibility,
     )
-    from judgerel_ray.stats.generalizability.facet_cells import FacetCells, label_cells, score_cells
-    from judgerel_ray.stats.generalizability.order_effects import (
-        ORDER_EFFECTS,
-        first_place,
-        order_effect,
-        position_bias,
+    from judgerel_ray.stats.generalizability.facet_cells import FacetCells as FacetCells
+    from judgerel_ray.stats.generalizability.facet_cells import label_cells as label_cells
+    from judgerel_ray.stats.generalizability.facet_cells import score_cells as score_cells
+    from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS as ORDER_EFFECTS
+    from judgerel_ray.stats.generalizability.order_effects import first_place as first_place
+    from judgerel_ray.stats.generalizability.order_effects import order_effect as order_effect
+    from judgerel_ray.stats.generalizability.order_effects import position_bias as position_bias
+    from judgerel_ray.stats.generalizability.variance_components import (
+        VarianceComponents as VarianceComponents,
     )
     from judgerel_ray.stats.generalizability.variance_components import (
-        VarianceComponents,
-        variance_components,
+        variance_components as variance_components,
     )
-    from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
-    from judgerel_ray.stats.intervals.mixing import (
-        drawn_together,
-        posterior_interval,
-        supported_shares,
+    from judgerel_ray.stats.internal_consistency.consistency import OmegaResamples as OmegaResamples
+    from judgerel_ray.stats.internal_consistency.consistency import (
+        column_noise_floor as column_noise_floor,
     )
-    from judgerel_ray.stats.intervals.paired import (
-        Difference,
-        Estimate,
-        paired_difference,
-        terms_difference,
+    from judgerel_ray.stats.internal_consistency.consistency import item_bootstrap as item_bootstrap
+    from judgerel_ray.stats.internal_consistency.consistency import item_interval as item_interval
+    from judgerel_ray.stats.internal_consistency.consistency import item_values as item_values
+    from judgerel_ray.stats.internal_consistency.consistency import (
+        omega_bootstrap as omega_bootstrap,
     )
-    from judgerel_ray.stats.intervals.precision import AlphaPrecision, alpha_precision
+    from judgerel_ray.stats.internal_consistency.omega import Omega as Omega
+    from judgerel_ray.stats.internal_consistency.omega import mcdonald_omega as mcdonald_omega
+    from judgerel_ray.stats.internal_consistency.schmid_leiman import (
+        omega_from_correlation as omega_from_correlation,
+    )
+    from judgerel_ray.stats.internal_consistency.schmid_leiman import (
+        omega_hierarchical as omega_hierarchical,
+    )
+    from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha as cronbach_alpha
+    from judgerel_ray.stats.intervals.interval import Interval as Interval
+    from judgerel_ray.stats.intervals.interval import bootstrap_interval as bootstrap_interval
+    from judgerel_ray.stats.intervals.interval import jackknife_interval as jackknife_interval
+    from judgerel_ray.stats.intervals.judge_differences import (
+        benjamini_hochberg as benjamini_hochberg,
+    )
+    from judgerel_ray.stats.intervals.judge_differences import holm as holm
+    from judgerel_ray.stats.intervals.mixing import drawn_together as drawn_together
+    from judgerel_ray.stats.intervals.mixing import posterior_interval as posterior_interval
+    from judgerel_ray.stats.intervals.mixing import supported_shares as supported_shares
+    from judgerel_ray.stats.intervals.paired import Difference as Difference
+    from judgerel_ray.stats.intervals.paired import Estimate as Estimate
+    from judgerel_ray.stats.intervals.paired import paired_difference as paired_difference
+    from judgerel_ray.stats.intervals.paired import terms_difference as terms_difference
+    from judgerel_ray.stats.intervals.precision import AlphaPrecision as AlphaPrecision
+    from judgerel_ray.stats.intervals.precision import alpha_precision as alpha_precision
     from judgerel_ray.stats.intervals.question_statistic import (
-        QuestionStatistic,
-        count_terms,
-        mean_of,
+        QuestionStatistic as QuestionStatistic,
     )
-    from judgerel_ray.stats.intervals.stopping import (
-        StoppingRule,
-        distribution_interval,
-        mode_is_settled,
-        next_replications,
-        replay,
-    )
-    from judgerel_ray.stats.intervals.vote_limits import VoteLimits, vote_limits
-    from judgerel_ray.stats.panels.panel import (
-        EffectiveJudges,
-        PanelStep,
-        effective_judges,
-        panel_steps,
-    )
-    from judgerel_ray.stats.ratings.correlations import correlation
+    from judgerel_ray.stats.intervals.question_statistic import count_terms as count_terms
+    from judgerel_ray.stats.intervals.question_statistic import mean_of as mean_of
+    from judgerel_ray.stats.intervals.shares import clopper_pearson as clopper_pearson
+    from judgerel_ray.stats.intervals.stopping import StoppingRule as StoppingRule
+    from judgerel_ray.stats.intervals.stopping import distribution_interval as distribution_interval
+    from judgerel_ray.stats.intervals.stopping import mode_is_settled as mode_is_settled
+    from judgerel_ray.stats.intervals.stopping import next_replications as next_replications
+    from judgerel_ray.stats.intervals.stopping import replay as replay
+    from judgerel_ray.stats.intervals.vote_limits import VoteLimits as VoteLimits
+    from judgerel_ray.stats.intervals.vote_limits import vote_limits as vote_limits
+    from judgerel_ray.stats.null.noise import NoiseFloor as NoiseFloor
+    from judgerel_ray.stats.null.noise import noise_floor as noise_floor
+    from judgerel_ray.stats.null.noise import noise_floors as noise_floors
+    from judgerel_ray.stats.null.noise import score_floor as score_floor
+    from judgerel_ray.stats.panels.panel import EffectiveJudges as EffectiveJudges
+    from judgerel_ray.stats.panels.panel import PanelStep as PanelStep
+    from judgerel_ray.stats.panels.panel import effective_judges as effective_judges
+    from judgerel_ray.stats.panels.panel import panel_steps as panel_steps
+    from judgerel_ray.stats.ratings.correlations import correlation as correlation
+    from judgerel_ray.stats.ratings.inter_scale import disattenuated_alpha as disattenuated_alpha
+    from judgerel_ray.stats.ratings.inter_scale import inter_scale_alpha as inter_scale_alpha
+    from judgerel_ray.stats.ratings.inter_scale import inter_scale_interval as inter_scale_interval
+    from judgerel_ray.stats.ratings.inter_scale import inter_scale_terms as inter_scale_terms
     from judgerel_ray.stats.ratings.inter_scale import (
-        disattenuated_alpha,
-        inter_scale_alpha,
-        inter_scale_interval,
-        inter_scale_terms,
-        scale_rank_correlation,
-        scale_shift,
+        scale_rank_correlation as scale_rank_correlation,
     )
-    from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
-    from judgerel_ray.stats.ratings.rated_scales import (
-        SCALE_CASES,
-        QuantisationCeiling,
-        ScaleCase,
-        ScaleRatings,
-        quantisation_ceiling,
-        scale_ratings,
+    from judgerel_ray.stats.ratings.inter_scale import scale_shift as scale_shift
+    from judgerel_ray.stats.ratings.kappa import cohen_kappa as cohen_kappa
+    from judgerel_ray.stats.ratings.ranking import Ranking as Ranking
+    from judgerel_ray.stats.ratings.ranking import rank_judges as rank_judges
+    from judgerel_ray.stats.ratings.rated_scales import SCALE_CASES as SCALE_CASES
+    from judgerel_ray.stats.ratings.rated_scales import QuantisationCeiling as QuantisationCeiling
+    from judgerel_ray.stats.ratings.rated_scales import ScaleCase as ScaleCase
+    from judgerel_ray.stats.ratings.rated_scales import ScaleRatings as ScaleRatings
+    from judgerel_ray.stats.ratings.rated_scales import quantisation_ceiling as quantisation_ceiling
+    from judgerel_ray.stats.ratings.rated_scales import scale_ratings as scale_ratings
+    from judgerel_ray.stats.ratings.reference import ReferenceAgreement as ReferenceAgreement
+    from judgerel_ray.stats.ratings.reference import inter_rater_accuracy as inter_rater_accuracy
+    from judgerel_ray.stats.ratings.reference import reference_agreement as reference_agreement
+    from judgerel_ray.stats.ratings.reference import weighted_scores as weighted_scores
+    from judgerel_ray.stats.ratings.scale_mapping import SCALE_MAPPINGS as SCALE_MAPPINGS
+    from judgerel_ray.stats.ratings.scale_mapping import map_scores as map_scores
+    from judgerel_ray.stats.ratings.scale_mapping import mapping_level as mapping_level
+    from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor as inter_scale_floor
+    from judgerel_ray.stats.ratings.scale_noise import scale_noise_floor as scale_noise_floor
+    from judgerel_ray.stats.selective.calibration import brier_score as brier_score
+    from judgerel_ray.stats.selective.calibration import calibration_error as calibration_error
+    from judgerel_ray.stats.selective.calibration import reliability_bins as reliability_bins
+    from judgerel_ray.stats.selective.discrimination import auroc as auroc
+    from judgerel_ray.stats.selective.discrimination import cross_fitted_auroc as cross_fitted_auroc
+    from judgerel_ray.stats.selective.guarantees import ConformalRule as ConformalRule
+    from judgerel_ray.stats.selective.guarantees import GuaranteedThreshold as GuaranteedThreshold
+    from judgerel_ray.stats.selective.guarantees import conformal_rule as conformal_rule
+    from judgerel_ray.stats.selective.guarantees import conformal_sets as conformal_sets
+    from judgerel_ray.stats.selective.guarantees import learn_then_test as learn_then_test
+    from judgerel_ray.stats.selective.selective import acceptance_curve as acceptance_curve
+    from judgerel_ray.stats.selective.selective import risk_coverage as risk_coverage
+    from judgerel_ray.stats.selective.systems import equal_acceptance as equal_acceptance
+    from judgerel_ray.stats.selective.systems import mcnemar_exact as mcnemar_exact
+    from judgerel_ray.stats.verdict_distributions.limits import (
+        limit_coefficients as limit_coefficients,
     )
-    from judgerel_ray.stats.ratings.reference import (
-        ReferenceAgreement,
-        inter_rater_accuracy,
-        reference_agreement,
-        weighted_scores,
-    )
-    from judgerel_ray.stats.ratings.scale_mapping import SCALE_MAPPINGS, map_scores, mapping_level
-    from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor, scale_noise_floor
-    from judgerel_ray.stats.selective.calibration import (
-        brier_score,
-        calibration_error,
-        reliability_bins,
-    )
-    from judgerel_ray.stats.selective.discrimination import auroc, cross_fitted_auroc
-    from judgerel_ray.stats.selective.guarantees import (
-        ConformalRule,
-        GuaranteedThreshold,
-        conformal_rule,
-        conformal_sets,
-        learn_then_test,
-    )
-    from judgerel_ray.stats.selective.selective import acceptance_curve, risk_coverage
-    from judgerel_ray.stats.selective.systems import equal_acceptance, mcnemar_exact
-    from judgerel_ray.stats.verdict_distributions.limits import limit_coefficients, split_variance
+    from judgerel_ray.stats.verdict_distributions.limits import split_variance as split_variance
+    from judgerel_ray.stats.verdict_distributions.tempering import TokenTree as TokenTree
+    from judgerel_ray.stats.verdict_distributions.tempering import VerdictBounds as VerdictBounds
     from judgerel_ray.stats.verdict_distributions.tempering import (
-        TokenTree,
-        VerdictBounds,
-        remainder_draws,
-        tempered_step,
-        verdict_bounds,
-        with_draws,
+        remainder_draws as remainder_draws,
     )
+    from judgerel_ray.stats.verdict_distributions.tempering import tempered_step as tempered_step
+    from judgerel_ray.stats.verdict_distributions.tempering import verdict_bounds as verdict_bounds
+    from judgerel_ray.stats.verdict_distributions.tempering import with_draws as with_draws
 
-__all__ = [
-    "COEFFICIENTS",
-    "CORRECTNESS",
-    "DEFAULT_COEFFICIENTS",
-    "LEVELS",
-    "ORDER_EFFECTS",
-    "PAIR_COEFFICIENTS",
-    "SCALE_CASES",
-    "SCALE_MAPPINGS",
-    "AlphaPrecision",
-    "BudgetSplit",
-    "Coefficient",
-    "ConformalRule",
-    "CountStatistic",
-    "Counts",
-    "Dependability",
-    "Difference",
-    "EffectiveJudges",
-    "Estimate",
-    "FacetCells",
-    "GuaranteedThreshold",
-    "Interval",
-    "LabelEdges",
-    "Level",
-    "MajorityVote",
-    "NoiseFloor",
-    "Omega",
-    "OmegaResamples",
-    "PanelStep",
-    "QuantisationCeiling",
-    "QuestionStatistic",
-    "Ranking",
-    "ReferenceAgreement",
-    "ScaleCase",
-    "ScaleRatings",
-    "StoppingRule",
-    "TokenTree",
-    "Uncertainty",
-    "VarianceComponent",
-    "VarianceComponents",
-    "VerdictBounds",
-    "VoteLimits",
-    "acceptance_curve",
-    "alpha_precision",
-    "auroc",
-    "benjamini_hochberg",
-    "bootstrap_interval",
-    "brennan_prediger",
-    "brier_score",
-    "budget_splits",
-    "calibration_error",
-    "clopper_pearson",
-    "column_noise_floor",
-    "conformal_rule",
-    "conformal_sets",
-    "confusion_uncertainty",
-    "correctness_statistic",
-    "correlation",
-    "count_statistic",
-    "count_terms",
-    "counts_from_ratings",
-    "cronbach_alpha",
-    "cross_fitted_auroc",
-    "cross_fitted_labels",
-    "cross_fitted_model",
-    "dependability",
-    "disattenuated_alpha",
-    "distribution_interval",
-    "drawn_together",
-    "effective_judges",
-    "entropy_agreement",
-    "equal_acceptance",
-    "first_place",
-    "fleiss_kappa",
-    "flip_rate",
-    "gwet_ac1",
-    "holm",
-    "icc",
-    "icc1",
-    "icc_from_moments",
-    "icck",
-    "inter_rater_accuracy",
-    "inter_scale_alpha",
-    "inter_scale_floor",
-    "inter_scale_interval",
-    "inter_scale_terms",
-    "item_bootstrap",
-    "item_interval",
-    "item_values",
-    "jackknife_interval",
-    "judgments_for",
-    "krippendorff_alpha",
-    "label_accuracy",
-    "label_cells",
-    "label_edges",
-    "learn_then_test",
-    "limit_coefficients",
-    "majority_probabilities",
-    "majority_stability",
-    "majority_vote",
-    "map_scores",
-    "mapping_level",
-    "mcdonald_omega",
-    "mcnemar_exact",
-    "mean_of",
-    "measure",
-    "method_tokens",
-    "mode_is_settled",
-    "moment_statistic",
-    "moments_from_scores",
-    "next_replications",
-    "noise_floor",
-    "noise_floors",
-    "omega_bootstrap",
-    "omega_from_correlation",
-    "omega_hierarchical",
-    "order_effect",
-    "paired_difference",
-    "panel_steps",
-    "percent_agreement",
-    "position_bias",
-    "posterior_interval",
-    "quantisation_ceiling",
-    "rank_judges",
-    "rating_deviation",
-    "reference_agreement",
-    "reliability_bins",
-    "remainder_draws",
-    "replay",
-    "replications_for",
-    "reproducibility",
-    "risk_coverage",
-    "scale_noise_floor",
-    "scale_rank_correlation",
-    "scale_ratings",
-    "scale_shift",
-    "score_cells",
-    "score_floor",
-    "search_threshold",
-    "spearman_brown",
-    "split_variance",
-    "supported_shares",
-    "tempered_step",
-    "terms_difference",
-    "threshold_transfer",
-    "total_agreement",
-    "valid_rate",
-    "variance_components",
-    "verdict_bounds",
-    "vote_limits",
-    "vote_scores",
-    "wagner2024_threshold",
-    "weighted_scores",
-    "with_draws",
-]
-
-_LAZY: dict[str, tuple[str, ...]] = {
-    "confusion.baselines": ("cross_fitted_model", "method_tokens", "vote_scores"),
+_HOMES = {
+    "agreement.agreement": (
+        "COEFFICIENTS CORRECTNESS DEFAULT_COEFFICIENTS brennan_prediger correctness_statistic "
+        "count_statistic fleiss_kappa flip_rate gwet_ac1 percent_agreement valid_rate"
+    ),
+    "agreement.certainty": "entropy_agreement total_agreement",
+    "agreement.intraclass": "icc icc1 icc_from_moments icck moment_statistic moments_from_scores",
+    "agreement.krippendorff": "LEVELS Level krippendorff_alpha",
+    "agreement.majority": "MajorityVote majority_probabilities majority_stability majority_vote",
+    "confusion.baselines": "cross_fitted_model method_tokens vote_scores",
     "confusion.labels": (
-        "cross_fitted_labels",
-        "label_accuracy",
-        "rating_deviation",
-        "search_threshold",
-        "threshold_transfer",
-        "wagner2024_threshold",
+        "cross_fitted_labels label_accuracy rating_deviation search_threshold "
+        "threshold_transfer wagner2024_threshold"
     ),
-    "confusion.matrix": ("LabelEdges", "Uncertainty", "confusion_uncertainty", "label_edges"),
-    "generalizability.component": ("VarianceComponent",),
+    "confusion.matrix": "LabelEdges Uncertainty confusion_uncertainty label_edges",
+    "counts": "Coefficient Counts CountStatistic counts_from_ratings measure",
+    "generalizability.component": "VarianceComponent",
     "generalizability.dstudy": (
-        "BudgetSplit",
-        "Dependability",
-        "budget_splits",
-        "dependability",
-        "judgments_for",
-        "replications_for",
-        "spearman_brown",
+        "BudgetSplit Dependability budget_splits dependability judgments_for replications_for "
+        "spearman_brown"
     ),
-    "generalizability.facet_agreement": ("PAIR_COEFFICIENTS", "reproducibility"),
-    "generalizability.facet_cells": ("FacetCells", "label_cells", "score_cells"),
-    "generalizability.order_effects": (
-        "ORDER_EFFECTS",
-        "first_place",
-        "order_effect",
-        "position_bias",
+    "generalizability.facet_agreement": "PAIR_COEFFICIENTS reproducibility",
+    "generalizability.facet_cells": "FacetCells label_cells score_cells",
+    "generalizability.order_effects": "ORDER_EFFECTS first_place order_effect position_bias",
+    "generalizability.variance_components": "VarianceComponents variance_components",
+    "internal_consistency.consistency": (
+        "OmegaResamples column_noise_floor item_bootstrap item_interval item_values omega_bootstrap"
     ),
-    "generalizability.variance_components": ("VarianceComponents", "variance_components"),
-    "intervals.judge_differences": ("benjamini_hochberg", "holm"),
-    "intervals.mixing": ("drawn_together", "posterior_interval", "supported_shares"),
-    "intervals.paired": ("Difference", "Estimate", "paired_difference", "terms_difference"),
-    "intervals.precision": ("AlphaPrecision", "alpha_precision"),
-    "intervals.question_statistic": ("QuestionStatistic", "count_terms", "mean_of"),
+    "internal_consistency.omega": "Omega mcdonald_omega",
+    "internal_consistency.schmid_leiman": "omega_from_correlation omega_hierarchical",
+    "internal_consistency.scores": "cronbach_alpha",
+    "intervals.interval": "Interval bootstrap_interval jackknife_interval",
+    "intervals.judge_differences": "benjamini_hochberg holm",
+    "intervals.mixing": "drawn_together posterior_interval supported_shares",
+    "intervals.paired": "Difference Estimate paired_difference terms_difference",
+    "intervals.precision": "AlphaPrecision alpha_precision",
+    "intervals.question_statistic": "QuestionStatistic count_terms mean_of",
+    "intervals.shares": "clopper_pearson",
     "intervals.stopping": (
-        "StoppingRule",
-        "distribution_interval",
-        "mode_is_settled",
-        "next_replications",
-        "replay",
+        "StoppingRule distribution_interval mode_is_settled next_replications replay"
     ),
-    "intervals.vote_limits": ("VoteLimits", "vote_limits"),
-    "panels.panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
-    "ratings.correlations": ("correlation",),
+    "intervals.vote_limits": "VoteLimits vote_limits",
+    "null.noise": "NoiseFloor noise_floor noise_floors score_floor",
+    "panels.panel": "EffectiveJudges PanelStep effective_judges panel_steps",
+    "ratings.correlations": "correlation",
     "ratings.inter_scale": (
-        "disattenuated_alpha",
-        "inter_scale_alpha",
-        "inter_scale_interval",
-        "inter_scale_terms",
-        "scale_rank_correlation",
-        "scale_shift",
+        "disattenuated_alpha inter_scale_alpha inter_scale_interval inter_scale_terms "
+        "scale_rank_correlation scale_shift"
     ),
-    "ratings.ranking": ("Ranking", "rank_judges"),
+    "ratings.kappa": "cohen_kappa",
+    "ratings.ranking": "Ranking rank_judges",
     "ratings.rated_scales": (
-        "QuantisationCeiling",
-        "SCALE_CASES",
-        "ScaleCase",
-        "ScaleRatings",
-        "quantisation_ceiling",
-        "scale_ratings",
+        "SCALE_CASES QuantisationCeiling ScaleCase ScaleRatings quantisation_ceiling scale_ratings"
     ),
     "ratings.reference": (
-        "ReferenceAgreement",
-        "inter_rater_accuracy",
-        "reference_agreement",
-        "weighted_scores",
+        "ReferenceAgreement inter_rater_accuracy reference_agreement weighted_scores"
     ),
-    "ratings.scale_mapping": ("SCALE_MAPPINGS", "map_scores", "mapping_level"),
-    "ratings.scale_noise": ("inter_scale_floor", "scale_noise_floor"),
-    "selective.calibration": ("brier_score", "calibration_error", "reliability_bins"),
-    "selective.discrimination": ("auroc", "cross_fitted_auroc"),
+    "ratings.scale_mapping": "SCALE_MAPPINGS map_scores mapping_level",
+    "ratings.scale_noise": "inter_scale_floor scale_noise_floor",
+    "selective.calibration": "brier_score calibration_error reliability_bins",
+    "selective.discrimination": "auroc cross_fitted_auroc",
     "selective.guarantees": (
-        "ConformalRule",
-        "GuaranteedThreshold",
-        "conformal_rule",
-        "conformal_sets",
-        "learn_then_test",
+        "ConformalRule GuaranteedThreshold conformal_rule conformal_sets learn_then_test"
     ),
-    "selective.selective": ("acceptance_curve", "risk_coverage"),
-    "selective.systems": ("equal_acceptance", "mcnemar_exact"),
-    "verdict_distributions.limits": ("limit_coefficients", "split_variance"),
+    "selective.selective": "acceptance_curve risk_coverage",
+    "selective.systems": "equal_acceptance mcnemar_exact",
+    "verdict_distributions.limits": "limit_coefficients split_variance",
     "verdict_distributions.tempering": (
-        "TokenTree",
-        "VerdictBounds",
-        "remainder_draws",
-        "tempered_step",
-        "verdict_bounds",
-        "with_draws",
+        "TokenTree VerdictBounds remainder_draws tempered_step verdict_bounds with_draws"
     ),
 }
-"""Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""
+"""Names by the module that each is loaded from when it is first used."""
+if not TYPE_CHECKING:
+    __all__ = sorted(name for names in _HOMES.values() for name in names.split())
 
 
 def __getattr__(name: str) -> object:
     """Load a name when it is first used."""
-    for module, names in _LAZY.items():
-        if name in names:
+    for module, names in _HOMES.items():
+        if name in names.split():
             found: object = getattr(import_module(f"{__name__}.{module}"), name)
             globals()[name] = found
             return found

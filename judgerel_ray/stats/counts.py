@@ -77,10 +77,10 @@ def counts_from_ratings(
     place = {value: column for column, value in enumerate(columns)}
     if len(place) < len(columns):
         raise ValueError(f"counts_from_ratings: values must be distinct, got {columns!r}")
-    strangers = set(seen) - place.keys()
-    if strangers:
+    unknown = set(seen) - place.keys()
+    if unknown:
         raise ValueError(
-            f"counts_from_ratings: ratings_UR must hold values of {columns!r}, got {strangers!r}"
+            f"counts_from_ratings: ratings_UR must hold values of {columns!r}, got {unknown!r}"
         )
     units = np.repeat(np.arange(ratings.shape[0]), ratings.shape[1])[present]
     counts = np.zeros((ratings.shape[0], len(columns)), dtype=np.int64)
@@ -90,11 +90,11 @@ def counts_from_ratings(
 
 def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64]:
     """Read a table of counts as floats, refusing what is none."""
-    given = np.asarray(counts_UV)
-    counts = np.asarray(given, dtype=np.float64)
+    table = np.asarray(counts_UV)
+    counts = np.asarray(table, dtype=np.float64)
     if counts.ndim != 2:
         raise ValueError(f"{function}: counts_UV must have 2 dimensions, got {counts.ndim}")
-    if np.issubdtype(given.dtype, np.integer) and counts.min(initial=0) >= 0:
+    if np.issubdtype(table.dtype, np.integer) and counts.min(initial=0) >= 0:
         return counts
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
         raise ValueError(f"{function}: counts_UV must hold whole numbers from 0 on")

@@ -32,7 +32,7 @@ WORK = 30_000_000
 """Draws in all, above which there are fewer permutations."""
 _AT_A_TIME = 4_000_000
 
-Counts = NDArray[np.int64]
+CountArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ class Exchangeability:
 
 
 def exchangeability(
-    old_UV: Counts,
-    new_UV: Counts,
+    old_UV: CountArray,
+    new_UV: CountArray,
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
@@ -119,7 +119,7 @@ class _Moves:
     spread: NDArray[np.float64]
 
     @classmethod
-    def of(cls, pooled_UV: Counts, n_new_U: Counts) -> _Moves:
+    def of(cls, pooled_UV: CountArray, n_new_U: CountArray) -> _Moves:
         """From the verdicts of both times, and how many of each condition are new."""
         n_U = pooled_UV.sum(axis=1)
         share_UV = pooled_UV / n_U[:, None]
@@ -128,7 +128,7 @@ class _Moves:
         expected_UV = share_UV * n_new_U[:, None]
         return cls(share=share_UV, expected=expected_UV, spread=spread_V)
 
-    def sums(self, new_BUV: Counts) -> NDArray[np.float64]:
+    def sums(self, new_BUV: CountArray) -> NDArray[np.float64]:
         """Sum moves within conditions, of all together, and towards the usual; shape (B, 3)."""
         away = new_BUV - self.expected
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,7 +138,9 @@ class _Moves:
         return np.stack([each.sum(axis=(1, 2)), together.sum(axis=1), usual], axis=1)
 
 
-def _rearranged(pooled_UV: Counts, n_new_U: Counts, size: int, rng: np.random.Generator) -> Counts:
+def _rearranged(
+    pooled_UV: CountArray, n_new_U: CountArray, size: int, rng: np.random.Generator
+) -> CountArray:
     """Draw which of each condition's verdicts are the new ones; shape (size, U, V)."""
     n_values = pooled_UV.shape[1]
     drawn = np.zeros((size, *pooled_UV.shape), dtype=np.int64)

@@ -14,7 +14,12 @@ from judgerel_ray.store.losses import (
     read_whole_ledger,
     whole_commits,
 )
-from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
+from judgerel_ray.store.manifest import (
+    check_same_sweep,
+    read_manifest,
+    write_manifest,
+    write_vouched,
+)
 from judgerel_ray.store.parts import close_lease, encode_rows, land, land_files, load_writers
 from judgerel_ray.store.records import CommitRecord, Range
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
@@ -77,5 +82,5 @@ __all__ = [
     "verify_run",
     "whole_commits",
     "write_manifest",
-    "write_own",
+    "write_vouched",
 ]

@@ -20,9 +20,9 @@ import polars as pl
 
 from judgerel_ray.store.files import Bucket, Disk
 
-Section = tuple[int, int, int]
+ByteSection = tuple[int, int, int]
 """Bytes of a file: where they start, how many there are, and their CRC-32."""
-Sections = Mapping[str, tuple[Section, ...]]
+Sections = Mapping[str, tuple[ByteSection, ...]]
 """Sections by column; those of no column, the mark at the beginning and the footer, by ``""``."""
 
 REST = ""
@@ -36,10 +36,10 @@ class Vouched(NamedTuple):
     """A file, and the sections of it to read, whose bytes are known."""
 
     name: str
-    sections: tuple[Section, ...]
+    sections: tuple[ByteSection, ...]
 
 
-def sections_of(data: bytes) -> dict[str, tuple[Section, ...]]:
+def sections_of(data: bytes) -> dict[str, tuple[ByteSection, ...]]:
     """Digests of a Parquet file, by column; together they cover every byte.
 
     Examples
@@ -64,7 +64,7 @@ def sections_of(data: bytes) -> dict[str, tuple[Section, ...]]:
             starts.append((first, chunk.path_in_schema.partition(".")[0]))
     starts.sort()
     ends = [start for start, _ in starts[1:]] + [len(data)]
-    found: dict[str, list[Section]] = {}
+    found: dict[str, list[ByteSection]] = {}
     view = memoryview(data)
     for (start, column), end in zip(starts, ends, strict=True):
         section = (start, end - start, zlib.crc32(view[start:end]))
@@ -72,7 +72,7 @@ def sections_of(data: bytes) -> dict[str, tuple[Section, ...]]:
     return {column: tuple(sections) for column, sections in found.items()}
 
 
-def chosen(sections: Sections, columns: Collection[str] | None) -> tuple[Section, ...]:
+def chosen(sections: Sections, columns: Collection[str] | None) -> tuple[ByteSection, ...]:
     """Sections of some columns and of no column, in the file's order; of all where it is None.
 
     Examples
@@ -132,9 +132,9 @@ def _is_whole(files: Disk | Bucket, one: Vouched) -> bool:
     return True
 
 
-def _runs(sections: Sequence[Section]) -> list[tuple[int, int, list[Section]]]:
+def _runs(sections: Sequence[ByteSection]) -> list[tuple[int, int, list[ByteSection]]]:
     """Sections that lie side by side, to be read in one go: start, length, and the sections."""
-    runs: list[tuple[int, int, list[Section]]] = []
+    runs: list[tuple[int, int, list[ByteSection]]] = []
     for one in sections:
         start, n, _ = one
         if runs and sum(runs[-1][:2]) == start:

@@ -283,7 +283,7 @@ _PAUSE_S = 0.2
 # Listings that a backend keeps know nothing of what other processes wrote since, and s3fs takes
 # what they lack for missing. And it asks for an object's size before it reads it in many pieces.
 _FRESH = {"use_listings_cache": False}
-_OWN = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
+_OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 
 
 class FileSystem(Protocol):
@@ -333,7 +333,7 @@ class Bucket:
 
         protocol = self.url.split("://", 1)[0]
         try:
-            options = {**_FRESH, **_OWN.get(protocol, {}), **self.options}
+            options = {**_FRESH, **_OPTIONS.get(protocol, {}), **self.options}
             return cast(FileSystem, fsspec.filesystem(protocol, **options))
         except (ImportError, ValueError, TypeError) as error:
             raise StoreError(

@@ -153,8 +153,8 @@ def reader_of(manifest: Mapping[str, Any], engine: Mapping[str, Any] | None = No
     read_anew, begun = manifest.get("reading"), manifest.get("sweep")
     if isinstance(read_anew, Mapping) and "version" in read_anew:
         return str(read_anew["version"])
-    own = begun.get("reader_version") if isinstance(begun, Mapping) else None
-    return str((engine or {}).get("reader_version", own))
+    version = begun.get("reader_version") if isinstance(begun, Mapping) else None
+    return str((engine or {}).get("reader_version", version))
 
 
 def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord:

@@ -37,7 +37,7 @@ _ENDING = ".json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class FencedLease:
     """A lease that this process holds: its number, which is the fence, and when it was taken."""
 
     files: Disk | Bucket
@@ -85,7 +85,7 @@ class HeldLease:
     since: str
 
 
-def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
+def take_lease(files: Disk | Bucket) -> FencedLease | HeldLease:
     """Take the lease on a folder, or say who holds it.
 
     Examples
@@ -106,7 +106,7 @@ def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
         number = _highest(files)
         if number and (held := _held(files, number)) is not None:
             return held
-        lease = Lease(
+        lease = FencedLease(
             files=files,
             number=number + 1,
             taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -126,7 +126,7 @@ def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
 
 
 @contextmanager
-def renewing(lease: Lease) -> Iterator[None]:
+def renewing(lease: FencedLease) -> Iterator[None]:
     """Renew a lease from a thread of its own while a block runs, and release it at the end."""
     over = threading.Event()
 
@@ -148,7 +148,7 @@ def renewing(lease: Lease) -> Iterator[None]:
             lease.release()
 
 
-def _create(lease: Lease) -> bool:
+def _create(lease: FencedLease) -> bool:
     """Create a lease's file; whether it is ours that stands, whatever a network repeated."""
     name, data = _name(lease.number), _content(lease, TTL_S)
     if lease.files.create(name, data):
@@ -188,7 +188,7 @@ def _is_over(content: Mapping[str, object]) -> bool:
     return is_here and isinstance(pid, int) and process_started(pid) != content.get("pid_started")
 
 
-def _content(lease: Lease, ttl_s: float | None) -> bytes:
+def _content(lease: FencedLease, ttl_s: float | None) -> bytes:
     """A lease as it is written: it expires after some seconds, or is over."""
     return seal(
         {

@@ -138,7 +138,7 @@ class LandedRun(RunDirectory):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class CommitsLook:
     """One look at commits/: the newest session, the records that count, and what is broken.
 
     ``names`` are of the files there, and of records that packs hold. ``late`` are records of older
@@ -195,7 +195,7 @@ def look_at_commits(
     known: Iterable[CommitRecord] = (),
     as_landed: bool = False,
     packed: bool = True,
-) -> Look:
+) -> CommitsLook:
     """Read the records that count, but for those `known`, and name those that do not.
 
     With `as_landed` they are as they landed, whatever generations read since. Unless `packed`, the
@@ -205,7 +205,7 @@ def look_at_commits(
     session, broken_sessions = newest_session(run, names)
     if session is None:
         late = tuple(name for name in names if parse_attempt(name))
-        return Look(session=None, names=names, commits=(), broken=broken_sessions, late=late)
+        return CommitsLook(session=None, names=names, commits=(), broken=broken_sessions, late=late)
     counting, late_names = set(session.accepted), []
     for name in names:
         place = parse_attempt(name)
@@ -231,7 +231,7 @@ def look_at_commits(
     generations, broken_generations = read_generations(run, names)
     newest = generations[-1] if generations and not as_landed else None
     commits += [as_read(newest, record) for record in landed]
-    return Look(
+    return CommitsLook(
         session=session,
         names=tuple(sorted({*names, *held})),
         commits=tuple(sorted(commits, key=lambda record: record.order)),

@@ -23,7 +23,7 @@ import polars as pl
 
 from judgerel_ray.store.digests import UNREADABLE, altered
 from judgerel_ray.store.generations import data_sizes, newer_readings, texts_sizes
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import CommitsLook, Ledger, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, AttemptId, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -45,19 +45,19 @@ def parse_part(name: str) -> AttemptId | None:
     return AttemptId(*(int(part) for part in match.groups())) if match else None
 
 
-def torn_parts(look: Look, sizes: Mapping[str, int]) -> dict[str, int]:
+def torn_parts(look: CommitsLook, sizes: Mapping[str, int]) -> dict[str, int]:
     """Files whose records are torn, or were accepted and are gone, with their bytes.
 
     Examples
     --------
-    >>> torn_parts(Look(session=None, names=(), commits=(), broken=(), late=()), {})
+    >>> torn_parts(CommitsLook(session=None, names=(), commits=(), broken=(), late=()), {})
     {}
     """
     torn = {parse_attempt(name) for name in look.broken} - {None}
     return {name: size for name, size in sizes.items() if torn and parse_part(name) in torn}
 
 
-def unnamed_parts(look: Look, sizes: Mapping[str, int]) -> dict[str, int]:
+def unnamed_parts(look: CommitsLook, sizes: Mapping[str, int]) -> dict[str, int]:
     """Files of the newest session or a later one that no record names, with their bytes.
 
     One file a lease; none of leases that landed in another attempt, of attempts that were closed,
@@ -65,7 +65,7 @@ def unnamed_parts(look: Look, sizes: Mapping[str, int]) -> dict[str, int]:
 
     Examples
     --------
-    >>> unnamed_parts(Look(session=None, names=(), commits=(), broken=(), late=()), {})
+    >>> unnamed_parts(CommitsLook(session=None, names=(), commits=(), broken=(), late=()), {})
     {}
     """
     newest = look.session.number if look.session else 0
@@ -83,12 +83,12 @@ def unnamed_parts(look: Look, sizes: Mapping[str, int]) -> dict[str, int]:
     return {name: sizes[name] for name in found.values()}
 
 
-def count_rows(run: RunDirectory, parts: Mapping[str, int]) -> int:
+def estimate_rows(run: RunDirectory, parts: Mapping[str, int]) -> int:
     """Count the rows in files of these sizes; of many, a few are opened and stand for the rest.
 
     Examples
     --------
-    >>> count_rows(RunDirectory.create("memory://doctest-rows"), {})
+    >>> estimate_rows(RunDirectory.create("memory://doctest-rows"), {})
     0
     """
     opened = _spread(sorted(parts))
@@ -216,7 +216,7 @@ class Losses:
 
     def counted(self, run: RunDirectory) -> Losses:
         """The same, with what files hold that no whole record tells of."""
-        n_torn, n_unnamed = (count_rows(run, parts) for parts in (self.torn_parts, self.unnamed))
+        n_torn, n_unnamed = (estimate_rows(run, parts) for parts in (self.torn_parts, self.unnamed))
         return replace(self, n_torn=n_torn, n_unnamed=n_unnamed, readings=newer_readings(run))
 
     def with_unfounded(self, names: Iterable[str], kept: Sequence[CommitRecord]) -> Losses:
@@ -300,7 +300,7 @@ def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
 
 
 def part_commits(
-    run: RunDirectory, look: Look, *, ask_lost: bool = False, check: bool = False
+    run: RunDirectory, look: CommitsLook, *, ask_lost: bool = False, check: bool = False
 ) -> tuple[tuple[CommitRecord, ...], Losses]:
     """Part the commits of a look into those that count and what is lost.
 

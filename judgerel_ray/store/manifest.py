@@ -38,14 +38,14 @@ def write_manifest(run: RunDirectory, manifest: Mapping[str, object]) -> None:
     run.write_bytes(MANIFEST, seal({**manifest, "format": FORMAT}, MANIFEST, run.identity))
 
 
-def write_own(run: RunDirectory, name: str, data: bytes) -> None:
+def write_vouched(run: RunDirectory, name: str, data: bytes) -> None:
     """Write a file of the run's own, which the manifest vouches for from then on.
 
     Examples
     --------
     >>> run = RunDirectory.create("memory://doctest-write-own")
     >>> write_manifest(run, {"sweep": {}})
-    >>> write_own(run, "plan.json", b"{}")
+    >>> write_vouched(run, "plan.json", b"{}")
     >>> run.write_bytes("plan.json", b"[]")
     >>> run.read_text("plan.json")
     Traceback (most recent call last):
@@ -62,7 +62,7 @@ def write_own(run: RunDirectory, name: str, data: bytes) -> None:
     if SWEEP_KEY not in manifest:
         run.write_bytes(name, data)
         return
-    known, new = run.own_digests(), sha256(data)
+    known, new = run.file_digests(), sha256(data)
     before = [one for one in known.get(name, ()) if one != new]
     if before or name not in known:
         write_manifest(run, {**manifest, FILES: {**known, name: [*before, new]}})
@@ -132,11 +132,11 @@ def check_same_sweep(
     if SWEEP_KEY not in manifest:
         return
     # Through JSON and back, so that a tuple equals the list it was stored as.
-    stored, given = _matched(manifest[SWEEP_KEY], json.loads(json.dumps(digest_parts)))
+    stored, wanted = _matched(manifest[SWEEP_KEY], json.loads(json.dumps(digest_parts)))
     differing = [
-        f"{name}: expected {_shown(stored, name)}, got {_shown(given, name)}"
-        for name in sorted(stored.keys() | given.keys())
-        if _shown(stored, name) != _shown(given, name)
+        f"{name}: expected {_shown(stored, name)}, got {_shown(wanted, name)}"
+        for name in sorted(stored.keys() | wanted.keys())
+        if _shown(stored, name) != _shown(wanted, name)
     ]
     if differing and same_file:
         raise StoreError(
@@ -171,14 +171,14 @@ def _changed_versions(manifest: Mapping[str, object], now: Mapping[str, str]) ->
     )
 
 
-def _matched(stored: object, given: object) -> tuple[dict[str, object], dict[str, object]]:
+def _matched(stored: object, wanted: object) -> tuple[dict[str, object], dict[str, object]]:
     """Name the leaves of two sweeps, each ask by its place in the stored one.
 
     Asks are stored sorted by content, so one changed number may put them in another order: by place
     they would be compared with what they never were. Each goes with the one most like it.
     """
-    flat = [_flat(one) for one in (stored, given)]
-    lists = [one.get(_ASKS) if isinstance(one, Mapping) else None for one in (stored, given)]
+    flat = [_flat(one) for one in (stored, wanted)]
+    lists = [one.get(_ASKS) if isinstance(one, Mapping) else None for one in (stored, wanted)]
     if not all(isinstance(one, Sequence) and not isinstance(one, str) for one in lists):
         return flat[0], flat[1]
     old, new = ([_flat(ask) for ask in cast(Sequence[object], one)] for one in lists)

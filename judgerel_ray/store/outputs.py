@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.store.overlaps import overlap
+from judgerel_ray.store.overlaps import path_conflict
 from judgerel_ray.store.places import bucket_of, local_path, run_above
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from judgerel_ray.store.files import Bucket, Disk
 
-Kind = Literal["table", "judgments", "items", "report", "sweep"]
+FileKind = Literal["table", "judgments", "items", "report", "sweep"]
 MARK = "judgerel_ray"
 """Key of the metadata of our Parquet files; its value is their kind."""
-_ENDINGS: dict[Kind, tuple[str, ...]] = {
+_ENDINGS: dict[FileKind, tuple[str, ...]] = {
     "table": (".parquet", ".csv", ".json"),
     "judgments": (".parquet",),
     "items": (".parquet",),
@@ -48,7 +48,7 @@ class Output:
     """A file to be written; it may be, or there is none: see :func:`output_to`."""
 
     path: str  # Where, as the caller has it: a path, or an fsspec URL.
-    kind: Kind
+    kind: FileKind
     reads: tuple[str, ...] = ()  # Files, folders, patterns and URLs that are read for it.
     force: bool = False  # Whether it may replace a file that is there.
     raw_cells: bool = False  # Whether a CSV keeps texts that a spreadsheet would run as formulas.
@@ -84,17 +84,17 @@ class Output:
         size = files.sizes_of([name]).get(name)
         if size is None and not self.force and self.real is not None:
             # A file that another program puts there meanwhile stays; not every bucket can do that.
-            is_ours = files.create(name, data) or files.read(name) == data
+            has_judgment_columns = files.create(name, data) or files.read(name) == data
         else:
             is_same = size == len(data) and files.read(name) == data
-            if is_ours := self.force or not size or is_same:
+            if has_judgment_columns := self.force or not size or is_same:
                 files.write(name, data)
-        if not is_ours:
+        if not has_judgment_columns:
             raise _stays(self, "a file with other content")
 
 
 def output_to(
-    path: str, kind: Kind, *, reads: Sequence[str | None] = (), force: bool = False,
+    path: str, kind: FileKind, *, reads: Sequence[str | None] = (), force: bool = False,
     raw_cells: bool = False,
 ) -> Output:  # fmt: skip
     """Name a file to be written, refused at once where it must not be.
@@ -130,13 +130,13 @@ def check_output(output: Output) -> None:
         page = "a page of report may lie directly in it, any other file elsewhere"
         raise SweepError(problem, where={**where, "run": run}, hint=page if is_page else _ANOTHER)
     # Pages and items are read from no folder, but others' files of the same ending may be.
-    may_share = is_page or (output.kind == "items" and _may_be_ours(output))
+    may_share = is_page or (output.kind == "items" and _may_replace(output))
     for source in output.reads:
-        if how := overlap(output.path, source, may_share=may_share):
+        if how := path_conflict(output.path, source, may_share=may_share):
             raise SweepError(how, where={**where, "read": source}, hint=_ANOTHER)
     # Whether the new content is the same is known once there is any; what is evidently somebody
     # else's is refused before anything is read.
-    if not (output.force or _may_be_ours(output)):
+    if not (output.force or _may_replace(output)):
         raise _stays(output, "a file that judgerel did not write as its kind of output")
 
 
@@ -179,7 +179,7 @@ def _place(output: Output) -> tuple[Disk | Bucket, str]:
     return Disk(root=folder), name
 
 
-def _may_be_ours(output: Output) -> bool:
+def _may_replace(output: Output) -> bool:
     """Whether nothing, or what may be an earlier output of the kind, lies at a target."""
     import polars as pl
 

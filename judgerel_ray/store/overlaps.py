@@ -15,12 +15,12 @@ _IS = "--out is what is read, and would destroy it"
 _AMONG = "--out lies where all files are read, and would be among them"
 
 
-def overlap(target: str, source: str, *, may_share: bool = False) -> str:
+def path_conflict(target: str, source: str, *, may_share: bool = False) -> str:
     """What is wrong where a target is a source, is in it, or names a file of it; else nothing.
 
     `may_share` says that it may lie in a folder that is read.
 
-    >>> overlap("memory://x/a.csv", "memory:///x/b/../a.csv")
+    >>> path_conflict("memory://x/a.csv", "memory:///x/b/../a.csv")
     '--out is what is read, and would destroy it'
     """
     parts = source.split("::")  # a chain of file systems reads what each of its links names

@@ -104,11 +104,11 @@ class RunDirectory:
                 where={"run": run.url},
                 hint="give --out a new directory",
             )
-        strangers = [name for name in run.names() if not name.startswith(".")]
-        if strangers:
+        foreign = [name for name in run.names() if not name.startswith(".")]
+        if foreign:
             raise StoreError(
-                f"expected an empty or a run directory, got one that holds {strangers[0]!r}"
-                + (f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""),
+                f"expected an empty or a run directory, got one that holds {foreign[0]!r}"
+                + (f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""),
                 where={"run": run.url},
                 hint="give --out a new directory",
             )
@@ -260,12 +260,14 @@ class RunDirectory:
                 hint="judgerel run with the same sweep and --out writes it again",
             ) from error
         if (name in FROM_SWEEP or name.startswith(_MADE)) and not self.vouches(name, data):
-            own = "; what you change, change in your own SWEEP.toml" if name == "sweep.toml" else ""
+            advice = (
+                "; what you change, change in your own SWEEP.toml" if name == "sweep.toml" else ""
+            )
             raise StoreError(
                 f"{name} of the run is altered: its bytes are not those that were written",
                 where={"path": self.address(name)},
                 hint=f"judgerel run SWEEP.toml --out {self.url}, as the run was made, writes it "
-                f"again and asks nothing again{own}",
+                f"again and asks nothing again{advice}",
             )
         return data
 
@@ -277,10 +279,10 @@ class RunDirectory:
 
     def vouches(self, name: str, data: bytes) -> bool:
         """Whether a file of the run's own is as the manifest knows it; also where it knows none."""
-        known = self.own_digests().get(name)
+        known = self.file_digests().get(name)
         return known is None or sha256(data) in known
 
-    def own_digests(self) -> Mapping[str, Sequence[str]]:
+    def file_digests(self) -> Mapping[str, Sequence[str]]:
         """SHA-256 of the run's own files by name; none before it has begun."""
         data = self.files.read_many([MANIFEST]).get(MANIFEST)
         content = None if manifest_problem(data) else json.loads(data or b"{}")

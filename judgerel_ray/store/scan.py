@@ -18,7 +18,7 @@ from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.digests import altered
 from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
-from judgerel_ray.store.ledger import LandedRun, Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import CommitsLook, LandedRun, Ledger, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -276,7 +276,7 @@ def checked_ledger(run: RunDirectory) -> Ledger:
     return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
-def _lacking(look: Look) -> list[str]:
+def _lacking(look: CommitsLook) -> list[str]:
     """Records that are torn, altered or gone, and that no later attempt of their lease settles."""
     attempts = [place for name in look.names if (place := parse_attempt(name))]
     latest = {one[:2]: one.attempt for one in sorted(attempts)}
@@ -329,7 +329,12 @@ def _check_files(
 
 
 def ask_again(
-    run: RunDirectory, look: Look, rows: str, *, texts: bool = False, is_reading: bool = False
+    run: RunDirectory,
+    look: CommitsLook,
+    rows: str,
+    *,
+    texts: bool = False,
+    is_reading: bool = False,
 ) -> str:
     """Name the command that asks again what is lost, with the flag that much of it takes.
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgerel_ray.config.series import Role, Series
+from judgerel_ray.config.series import Series, SweepRole
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
 from judgerel_ray.store.files import Bucket, Disk
@@ -28,18 +28,18 @@ REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "
 MADE = ("history.parquet", "summary.json", "trend.html")
 MEASURED = ("done", "partial")
 """States of refreshes that count as observed."""
-_OWN = frozenset({"leases", REFRESHES, SERIES, *MADE})
+_NAMES = frozenset({"leases", REFRESHES, SERIES, *MADE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedSweep:
+class RefreshSweep:
     """What one refresh asks of a sweep: all of it, from a replication on.
 
     ``first`` is the number of the first replication, above 0 of anchors that were asked before.
     """
 
     name: str
-    role: Role
+    role: SweepRole
     first: int = 0
 
 
@@ -53,7 +53,7 @@ class Refresh:
 
     number: int
     started_at: str
-    sweeps: tuple[AskedSweep, ...]
+    sweeps: tuple[RefreshSweep, ...]
     result: Mapping[str, Any] | None = None
 
     @property
@@ -87,7 +87,7 @@ class SeriesDirectory:
         """The files by name, wherever they are."""
         return Bucket(url=self.url) if "://" in self.url else Disk(root=self.url)
 
-    def check_ours(self, series: Series) -> None:
+    def check_owner(self, series: Series) -> None:
         """Refuse a folder that is somebody else's."""
         refuse_inside_run(self.url)
         if self.url.startswith("memory://"):
@@ -98,10 +98,10 @@ class SeriesDirectory:
             )
         if os.path.exists(self.url) and not os.path.isdir(self.url):
             raise StoreError("expected a series' folder, got a file", where={"series": self.url})
-        strangers = {one for one in self.files.names() if one not in _OWN and one[0] != "."}
-        if strangers:
+        foreign = {one for one in self.files.names() if one not in _NAMES and one[0] != "."}
+        if foreign:
             raise StoreError(
-                f"expected an empty folder or a series', got one that holds {min(strangers)!r}",
+                f"expected an empty folder or a series', got one that holds {min(foreign)!r}",
                 where={"series": self.url},
                 hint="give the series an out of its own",
             )
@@ -136,13 +136,13 @@ class SeriesDirectory:
                 Refresh(
                     number=number,
                     started_at=str(begun["started_at"]),
-                    sweeps=tuple(AskedSweep(**one) for one in begun["sweeps"]),
+                    sweeps=tuple(RefreshSweep(**one) for one in begun["sweeps"]),
                     result=self._record(data, number, RESULT),
                 )
             )
         return tuple(found)
 
-    def begin(self, number: int, started_at: str, sweeps: Sequence[AskedSweep]) -> Refresh:
+    def begin(self, number: int, started_at: str, sweeps: Sequence[RefreshSweep]) -> Refresh:
         """Write down what a refresh is to ask."""
         content = {"number": number, "started_at": started_at}
         self._create(number, BEGUN, {**content, "sweeps": [asdict(one) for one in sweeps]})

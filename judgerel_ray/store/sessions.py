@@ -20,7 +20,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits, newest_session
+from judgerel_ray.store.ledger import (
+    CommitsLook,
+    Ledger,
+    build_ledger,
+    look_at_commits,
+    newest_session,
+)
 from judgerel_ray.store.losses import Losses, newest_part, part_commits
 from judgerel_ray.store.packs import is_whole_file, leave_pack, pack_name, parse_pack
 from judgerel_ray.store.records import (
@@ -165,8 +171,8 @@ def end_session(run: RunDirectory, session: int) -> None:
     if newest is not None and newest.number == session:
         with suppress(StoreError):
             if leave_pack(run, session, names, counting):
-                own = f"{FOLDER}/{pack_name(session)}"
-                content["beside"] = list(dict.fromkeys([*beside, own]))
+                packed_name = f"{FOLDER}/{pack_name(session)}"
+                content["beside"] = list(dict.fromkeys([*beside, packed_name]))
                 run.write_bytes(mark, seal(content, mark, run.identity))
 
 
@@ -251,7 +257,7 @@ def _described(record: SessionRecord) -> str:
     )
 
 
-def _highest(look: Look) -> int:
+def _highest(look: CommitsLook) -> int:
     """Highest number that a session has in any name, broken ones included.
 
     A session that took a number whose record is gone would find its leases settled, or be taken for

@@ -83,7 +83,7 @@ class PlanFile(NamedTuple):
     asked: dict[str, int]
     asked_at_most: dict[str, int]
 
-    def asked_by_now(self, judge: str, board: Mapping[str, object]) -> int:
+    def requests_by_now(self, judge: str, board: Mapping[str, object]) -> int:
         """What is asked of a judge: where replication is adaptive, as its driver told it last."""
         least, reported = self.asked[judge], board.get("asked")
         return (
@@ -270,11 +270,11 @@ def status_of(
     running = fresh and progress.get("state") == "running"
     boards = _mapping(progress.get("judges"))
     judges = []
-    for name, planned in _asked(plan, ledger).items():
+    for name, planned in _planned(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = _mapping(boards.get(name))
-        asked = planned if plan is None or planned is None else plan.asked_by_now(name, board)
+        asked = planned if plan is None or planned is None else plan.requests_by_now(name, board)
         # What a board says of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
         now = board if at_work and (asked is None or landed < asked) else {}
@@ -343,7 +343,7 @@ def altered_files(run: RunDirectory) -> tuple[str, ...]:
     return tuple(name for name, data in there.items() if not run.vouches(name, data))
 
 
-def _asked(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
+def _planned(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
     """What is asked of every judge; of those that landed something nobody knows, without a plan."""
     return plan.asked if plan else dict.fromkeys(sorted(ledger.judges))
 

@@ -25,7 +25,7 @@ from judgerel_ray.store.generations import (
     newer_readings,
     parse_generation,
 )
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import CommitsLook, Ledger, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.noting import NotingDisk
@@ -49,7 +49,7 @@ _GROUP = ("judge", "judge_fingerprint", "role", "stage")
 _ITEM = ("benchmark", "item_id")
 
 
-Kind = Literal[
+FindingKind = Literal[
     "missing_file",
     "wrong_sha256",
     "unreadable_file",
@@ -72,17 +72,17 @@ class Finding:
     """Something verification found. A ``note`` is harmless, an ``error`` is not."""
 
     level: Literal["error", "note"]
-    kind: Kind
+    kind: FindingKind
     name: str
     message: str
 
 
-def _error(kind: Kind, name: str, message: str) -> Finding:
+def _error(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is an error."""
     return Finding(level="error", kind=kind, name=name, message=message)
 
 
-def _note(kind: Kind, name: str, message: str) -> Finding:
+def _note(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is a note."""
     return Finding(level="note", kind=kind, name=name, message=message)
 
@@ -256,12 +256,12 @@ def _findings(run: RunDirectory) -> list[Finding]:
     findings.extend(unplanned(run, counts))
     findings.extend(_replaced(run, look))
     findings.extend(_orphans(run, look))
-    findings.extend(_own_files(run))
+    findings.extend(_run_files(run))
     findings.extend(_notes_of_progress(run, look))
     return findings
 
 
-def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]:
+def _records(run: RunDirectory, look: CommitsLook, ledger: Ledger) -> Iterator[Finding]:
     """Check the records themselves."""
     for name in look.broken:
         here = "torn or altered" if name in look.names else "gone"
@@ -303,7 +303,7 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
         )
 
 
-def _packed(run: RunDirectory, look: Look) -> Iterator[Finding]:
+def _packed(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check the file of each record where packs were read in its place."""
     if not any(parse_pack(name) for name in look.names):
         return
@@ -377,7 +377,7 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
         yield _error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
 
 
-def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
+def _replaced(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check files of judgments that a later reading of the texts replaced."""
     counting = {one.data_file for one in look.commits}
     for name, expected in look.older.items():
@@ -400,7 +400,7 @@ _NEWER = (
 )
 
 
-def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
+def _orphans(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Name the files no commit that counts names, and leftovers of writers that died."""
     named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
     named.update(look.older)
@@ -415,12 +415,12 @@ def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
 
 
-def _own_files(run: RunDirectory) -> Iterator[Finding]:
+def _run_files(run: RunDirectory) -> Iterator[Finding]:
     """Check what a run is begun with, and the tables it made; without a sweep it has none yet."""
     if SWEEP_KEY not in read_manifest(run):
         return
-    known = run.own_digests()
-    for name in sorted({*_OWN, *known}):
+    known = run.file_digests()
+    for name in sorted({*_READERS, *known}):
         data = run.files.read_many([name]).get(name)
         if data is None:
             yield _error("missing_file", name, "not there; the next run writes it again")
@@ -433,13 +433,13 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
             )
             continue
         try:
-            _OWN.get(name, _parquet)(data)
+            _READERS.get(name, _parquet)(data)
         except (ValueError, RecursionError, *UNREADABLE) as error:
             first = str(error).split("\n")[0]
             yield _error("unreadable_file", name, f"{first}; the next run writes it again")
 
 
-def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
+def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
         yield _error(
@@ -454,7 +454,7 @@ def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
     yield from _other_records(run, look)
 
 
-def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
+def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check the records that count no longer, and the marks of sessions that ended."""
     newest = look.session.number if look.session else 0
     counting = {*look.broken, *(one.name for one in look.commits)}
@@ -514,7 +514,7 @@ def _parquet(data: bytes) -> object:
     return pl.read_parquet(io.BytesIO(data))
 
 
-_OWN: dict[str, Callable[[bytes], object]] = {
+_READERS: dict[str, Callable[[bytes], object]] = {
     "sweep.toml": lambda data: tomllib.loads(data.decode()),
     "plan.json": json.loads,
     "items.parquet": _parquet,

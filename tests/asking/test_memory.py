@@ -11,9 +11,9 @@ import pytest
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run import opening
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.asking.run.pending import Pending
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.store.ledger import build_ledger
 
 N = 4000
@@ -54,7 +54,7 @@ def prepared(folder, n, asks=((16, 1.0),)):
                 "gold": "a long name a",
             }
             file.write(json.dumps(item) + "\n")
-    return load_sweep(folder / "sweep.toml")
+    return read_sweep(folder / "sweep.toml")
 
 
 def traced_steps(folder):
@@ -77,8 +77,8 @@ def traced_steps(folder):
         step("resolve", lambda: resolve(sweep))
         resolved = made["resolve"]
         step("plan", lambda: plan_resolved(resolved))
-        step("start", lambda: open_run(resolved, made["plan"], out, None))
-        step("resume", lambda: open_run(resolved, made["plan"], out, None))
+        step("start", lambda: prepare_run(resolved, made["plan"], out, None))
+        step("resume", lambda: prepare_run(resolved, made["plan"], out, None))
         (frame,) = resolved.frames
         pending = Pending(
             asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=build_ledger(0, []),

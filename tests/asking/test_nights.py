@@ -23,7 +23,7 @@ def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
     without_page(monkeypatch)
     # What a night shows is measured by other tests; here it is what nights ask.
-    monkeypatch.setattr(from_run, "measure", lambda *_, **__: NOTHING_FOUND)
+    monkeypatch.setattr(from_run, "measure_refresh", lambda *_, **__: NOTHING_FOUND)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     made.series("")
     return made

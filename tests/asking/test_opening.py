@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.asking.plan.planning import plan_resolved
-from judgerel_ray.asking.run.opening import _items_bytes, open_run
+from judgerel_ray.asking.run.opening import _items_bytes, prepare_run
 from judgerel_ray.core import Item, StoreError, SweepError
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import (
@@ -35,7 +35,7 @@ def taken(sweep, tmp_path):
 
     def take(**said):
         resolved = sweep(**said)
-        return open_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+        return prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
 
     return take
 

@@ -8,7 +8,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import Completion, SweepError, request_key
 from judgerel_ray.design import build_wave, verdict_ids
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.store import end_session
 from tests.opening import coefficients as coefficients_of
 from tests.opening import question_rows

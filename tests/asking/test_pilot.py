@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.asking.run.pilot import (
     FEW_REQUESTS,
     gives_verdict,
@@ -28,7 +28,7 @@ from judgerel_ray.asking.run.readability import (
     shortfall_of,
 )
 from judgerel_ray.asking.run.running import _board
-from judgerel_ray.asking.run.waves import Waves
+from judgerel_ray.asking.run.waves import SessionWaves
 from judgerel_ray.config import as_exact, parse_sweep
 from judgerel_ray.core import (
     CUT_IN_THOUGHT,
@@ -132,7 +132,7 @@ def go(driver, reply, *, unreadable_ok=False, **how):
         for name in resolved.specs
     }
     fleet = HandFleet(driver, run, session, board, pools, reply, **how)
-    waves = Waves(
+    waves = SessionWaves(
         resolved=resolved, run=run, session=session, fleet=fleet, pools=pools, board=board,
         unreadable_ok=unreadable_ok,
     )  # fmt: skip
@@ -585,4 +585,4 @@ def test_the_order_of_a_pilot_does_not_follow_that_of_the_file(sweep, tmp_path):
     [two] = sweep(items=items(90)[::-1], folder="two").frames
     assert pilot_order(one) == pilot_order(two)
     assert [item.item_id for item in pilot_order(one)] != sorted(i.item_id for i in one.items)
-    open_run(two_ := sweep(items=items(9)), plan_resolved(two_), str(tmp_path / "run"), None)
+    prepare_run(two_ := sweep(items=items(9)), plan_resolved(two_), str(tmp_path / "run"), None)

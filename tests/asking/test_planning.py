@@ -12,7 +12,7 @@ import judgerel_ray
 from judgerel_ray.asking.plan import planning
 from judgerel_ray.asking.plan.planning import BATCH, BYTES_PER_S, REACHED, START_S, plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import Message
 from judgerel_ray.engines import prompt_counter
 from judgerel_ray.reporting.standing import plan_screen, plan_text
@@ -102,7 +102,7 @@ def vllm_plan(tmp_path, judge):
         f'name = "s"\n[[judge]]\nname = "j"\n{judge}\n'
         '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.jsonl"\nmax_tokens = 50\n'
     )
-    resolved = resolve(load_sweep(tmp_path / "s.toml"))
+    resolved = resolve(read_sweep(tmp_path / "s.toml"))
     return resolved, plan_resolved(resolved)
 
 
@@ -167,7 +167,7 @@ def test_a_plan_is_plain_values_and_its_text_shows_every_default(sweep):
 
 def test_the_disk_expected_is_what_the_demo_took():
     """240,226 bytes on 2026-11-24, 6 leases; its replies were 0.37 of the length allowed."""
-    plan = plan_resolved(resolve(load_sweep(Path(judgerel_ray.__file__).parents[1] / DEMO_SWEEP)))
+    plan = plan_resolved(resolve(read_sweep(Path(judgerel_ray.__file__).parents[1] / DEMO_SWEEP)))
     shorter = 0.63 * plan.judges[0].generated_at_most * planning.BYTES_PER_TOKEN
     assert plan.disk_bytes - shorter == pytest.approx(240_226, rel=0.15)
     assert any("disk holds judgments" in note and "leases" in note for note in plan.notes)
@@ -192,7 +192,7 @@ def test_a_cpus_short_seeds_are_told_where_streams_may_meet(tmp_path):
             f'name = "s"\n[[judge]]\nname = "j"\n{judge}\n[[ask]]\nprotocol = "best_of"\n'
             f'benchmark = "b"\npath = "i.jsonl"\nreplications = {replications}\n'
         )
-        plan = plan_resolved(resolve(load_sweep(tmp_path / "s.toml")))
+        plan = plan_resolved(resolve(read_sweep(tmp_path / "s.toml")))
         return [note for note in plan.notes if "random stream" in note]
 
     cpu = f'model = "{DEMO}/judge"\ngpus = 0'

@@ -13,7 +13,7 @@ from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.asking.run.waves import _rounds, later_requests
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineError, request_key
 from judgerel_ray.design import voices_of
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
@@ -141,7 +141,7 @@ def lose(run, folder="data"):
 
 def ask_lost(world, run):
     """What ``judgerel run system.toml --out RUN --ask-lost`` does."""
-    sweep = load_sweep(world.folder / "system.toml")
+    sweep = read_sweep(world.folder / "system.toml")
     one = world.driver(resolve(sweep))
     one.out = run.url
     end_session(run, one.begin(ask_lost=True).number)

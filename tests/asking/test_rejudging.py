@@ -14,7 +14,7 @@ from judgerel_ray import example
 from judgerel_ray.asking.run import rejudging
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.cli import main
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.engines import make_engine
 from judgerel_ray.fleet.landing import read_by_condition
@@ -95,7 +95,7 @@ def test_a_run_read_again_has_nothing_pending_and_keeps_its_reading(run, stricte
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read = judgments(run)
     stricter.undo()
-    summary = run_sweep(load_sweep(SWEEP), out=run)
+    summary = run_sweep(read_sweep(SWEEP), out=run)
     assert (summary.asked_now, summary.owed) == (0, 0)
     assert judgments(run).equals(read)
 
@@ -171,7 +171,7 @@ def test_who_lost_the_files_of_a_reading_is_told_to_read_again_and_not_to_ask(ru
         judgments(run)
     assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
     with pytest.raises(StoreError, match="what landed is there") as found:
-        run_sweep(load_sweep(SWEEP), out=run)
+        run_sweep(read_sweep(SWEEP), out=run)
     assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
     judgerel_ray.rejudge(run, sweep=SWEEP)
     assert judgments(run).equals(read)

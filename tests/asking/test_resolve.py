@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgerel_ray.asking.plan.resolve import resolve, uncollected
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.protocols import rating as rating_protocol
 
@@ -171,7 +171,7 @@ def test_paths_of_models_and_chat_templates_lead_beside_the_sweep(tmp_path):
         '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
     )
     (tmp_path / "s.toml").write_text(text)
-    resolved = resolve(load_sweep(tmp_path / "s.toml"))
+    resolved = resolve(read_sweep(tmp_path / "s.toml"))
     spec = resolved.specs["j"]
     assert Path(spec.model) == tmp_path / "model"
     assert Path(str(spec.chat_template)) == tmp_path / "c.jinja"
@@ -179,7 +179,7 @@ def test_paths_of_models_and_chat_templates_lead_beside_the_sweep(tmp_path):
     before = identity(resolved)
     assert "sha256:" in before["judge"]["j"]["chat_template"]
     (tmp_path / "c.jinja").write_text("{{ messages[0] }}")
-    assert identity(resolve(load_sweep(tmp_path / "s.toml"))) != before
+    assert identity(resolve(read_sweep(tmp_path / "s.toml"))) != before
 
 
 @pytest.mark.parametrize("model", ["./no-such", "../no-such", "/no/such", "~/no-such-model"])
@@ -190,7 +190,7 @@ def test_a_missing_model_folder_is_named(tmp_path, model):
         '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
     )
     with pytest.raises(SweepError, match=r"no.such.*does not exist \[judge=j\]"):
-        resolve(load_sweep(tmp_path / "s.toml"))
+        resolve(read_sweep(tmp_path / "s.toml"))
 
 
 def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
@@ -201,7 +201,7 @@ def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
         '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
     )
     with pytest.raises(SweepError, match=r"engine_options must not set 'seed'.*\[judge=j\]"):
-        resolve(load_sweep(tmp_path / "s.toml"))
+        resolve(read_sweep(tmp_path / "s.toml"))
 
 
 def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monkeypatch):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import StoreError, digest
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.store import read_ledger, read_manifest, verify_run, write_manifest
 from judgerel_ray.tables import items_to_frame
 from tests.opening import coefficients as coefficients_of

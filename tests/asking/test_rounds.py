@@ -14,7 +14,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.end_tables import settled_rows, write_settled
 from judgerel_ray.asking.run.rounds import landed_verdicts
 from judgerel_ray.asking.run.running import _board
-from judgerel_ray.asking.run.waves import Waves, later_requests
+from judgerel_ray.asking.run.waves import SessionWaves, later_requests
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.engines.simulated.replies import write_verdict
 from judgerel_ray.fleet import Board, JudgeBoard
@@ -92,7 +92,7 @@ def one_session(driver, *, seed=0, dies_after=None, fails=0.0):
         driver, run, session.number, rng=random.Random(seed), dies_after=dies_after, fails=fails,
         board=board, pools=pools,
     )  # fmt: skip
-    waves = Waves(
+    waves = SessionWaves(
         resolved=driver.resolved, run=run, session=session, fleet=fleet, pools=pools, board=board
     )
     try:

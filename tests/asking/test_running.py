@@ -9,7 +9,7 @@ from rich.console import Console
 import judgerel_ray
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run import running
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.asking.run.running import _board, _leave_final, is_mistake
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
 from judgerel_ray.engines import model_files
@@ -90,7 +90,7 @@ def ended(sweep, tmp_path):
     """A session of a run, and its board as it stands where nothing was asked."""
     resolved = sweep()
     plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, str(tmp_path / "run"), None)
+    run = prepare_run(resolved, plan, str(tmp_path / "run"), None)
     session = begin_session(run)
     return run, session, _board(resolved, plan, run, session)
 

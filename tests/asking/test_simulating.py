@@ -8,7 +8,7 @@ import judgerel_ray
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import StoreError, SweepError
 
 SWEEP = """name = "s"
@@ -35,7 +35,7 @@ def resolved(tmp_path):
         (tmp_path / "items.jsonl").write_text("\n".join(ITEMS), encoding="utf-8")
         file = tmp_path / "s.toml"
         file.write_text(SWEEP.format(model=model, more=more), encoding="utf-8")
-        return resolve(load_sweep(str(file)))
+        return resolve(read_sweep(str(file)))
 
     return make
 
@@ -70,5 +70,5 @@ def test_a_plan_says_that_blocks_come_on_top(tmp_path):
     text = SWEEP.format(model=judge, more="").replace('"simulated"', '"vllm"')
     file = tmp_path / "s.toml"
     file.write_text(text, encoding="utf-8")
-    notes = plan_resolved(resolve(load_sweep(str(file)))).notes
+    notes = plan_resolved(resolve(read_sweep(str(file)))).notes
     assert any("up to 32 tokens more each" in note for note in notes)

@@ -17,7 +17,7 @@ from bench.peers import (
     sweep_text,
     worked_between,
 )
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 
 
 def cells():
@@ -102,4 +102,4 @@ def test_ratios_are_medians_of_rounds_of_a_request_or_of_the_whole():
 def test_the_sweep_of_a_case_is_one_the_package_takes(case, tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(sweep_text(case, [tmp_path], gpus=0, replications=3))
-    assert load_sweep(file).ask[0].early_stop == (case == "sweep")
+    assert read_sweep(file).ask[0].early_stop == (case == "sweep")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgerel_ray.benchmarks import load_criterion, load_items, sample_items
+from judgerel_ray.benchmarks import load_criterion_items, load_items, sample_items
 from judgerel_ray.core import SweepError
 
 ROW = {"text": "Sure, at noon.", "criterion": "relevance", "options": ["Yes", "No"]}
@@ -11,7 +11,7 @@ ROW = {"text": "Sure, at noon.", "criterion": "relevance", "options": ["Yes", "N
 def load(tmp_path, *rows):
     file = tmp_path / "mine.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
-    return load_criterion(str(file))
+    return load_criterion_items(str(file))
 
 
 def test_the_least_a_row_needs(tmp_path):
@@ -54,7 +54,7 @@ def test_a_csv_writes_lists_as_json(tmp_path):
         "item_id,text,context,criterion,options,label_a,label_b\n"
         'q1,Noon.,When?,natural,"[""Yes"",""No""]",Yes,\n'
     )
-    (item,) = load_criterion(str(tmp_path / "mine.csv"))
+    (item,) = load_criterion_items(str(tmp_path / "mine.csv"))
     assert (item.item_id, item.context) == ("q1", "When?\n\nNoon.")
     assert [(r.rater, r.label) for r in item.ratings] == [("a", "Yes")]
 

@@ -7,7 +7,6 @@ import pytest
 from judgerel_ray.analyses.reliability.headlines import group_leads
 from judgerel_ray.blocks.words import (
     NOISE,
-    asked_of_each,
     coefficient_name,
     conditions,
     ends_of,
@@ -23,6 +22,7 @@ from judgerel_ray.blocks.words import (
     reason,
     remark,
     remarks,
+    replication_words,
     times,
     unit_words,
 )
@@ -166,7 +166,7 @@ def test_columns_of_a_row_in_words():
     assert reason("no_variance") == "no variance"
     assert unit_words({"cost_unit": "tokens"}) == "tokens a question"
     by_responder = {"n_replications": 2, "unit": "item_id x responder"}
-    assert asked_of_each(by_responder) == "each up to 2 times per responder"
+    assert replication_words(by_responder) == "each up to 2 times per responder"
 
 
 def test_conditions_in_words():

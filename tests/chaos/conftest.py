@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.store import (
     CommitRecord,
     RunDirectory,
@@ -62,14 +62,14 @@ class Sweep:
     def run(self, address: str | None = None, *, ask_lost: bool = False) -> RunSummary:
         """Run in this process."""
         console = Console(file=io.StringIO())
-        sweep = load_sweep(str(self.file))
+        sweep = read_sweep(str(self.file))
         return run_sweep(sweep, out=self.out, address=address, console=console, ask_lost=ask_lost)
 
-    def start(self, address: str | None = None) -> subprocess.Popen[str]:
-        """Run in a process of its own, and with a Ray of its own unless one is given."""
+    def start(self, address: str | None = None, *words: str) -> subprocess.Popen[str]:
+        """Run in a process of its own, and without Ray unless one is given."""
         command = [sys.executable, "-m", "judgerel_ray", "run", str(self.file), "--out", self.out]
         driver = subprocess.Popen(
-            [*command, "--address", address] if address else command,
+            [*command, *words, *(["--address", address] if address else [])],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -172,7 +172,7 @@ def undisturbed() -> Callable[[Sweep], None]:
     from judgerel_ray.engines import make_engine
 
     async def answers(one: Sweep) -> dict[str, str | None]:
-        resolved = resolve(load_sweep(str(one.file)))
+        resolved = resolve(read_sweep(str(one.file)))
         engine = make_engine(resolved.specs["a"])
         engine.options = type(engine.options)(seed=engine.options.seed)  # as fast as it can
         await engine.start()

@@ -1,4 +1,4 @@
-"""Drivers killed, doubled and superseded: each a process of its own with a Ray of its own."""
+"""Drivers killed, doubled and superseded: each a process of its own, with a Ray or without."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ def still_there(pids: set[int]) -> set[int]:
     return {pid for pid in pids if os.path.exists(f"/proc/{pid}")}
 
 
-def test_a_driver_killed_three_times_loses_and_doubles_nothing(sweep, undisturbed, ray_local):
-    """On a cluster that outlives it, as a submitted job's does."""
-    address = ray_local.get_runtime_context().gcs_address
+@pytest.mark.parametrize("place", ["ray", "process"])
+def test_a_driver_killed_three_times_loses_and_doubles_nothing(
+    sweep, undisturbed, ray_local, place
+):
+    """On a cluster that outlives it, as a submitted job's does; and without Ray."""
+    address = ray_local.get_runtime_context().gcs_address if place == "ray" else None
     one = sweep(speed=1200, never_ends=True)
     for share in (0.2, 0.45, 0.7):
         driver = one.start(address)
@@ -88,15 +91,23 @@ def test_one_directory_has_one_driver(sweep, capsys):
     faster.check_whole()
 
 
-def test_a_driver_asked_to_stop_leaves_no_process_and_says_how_to_go_on(sweep, wait_until):
+@pytest.mark.parametrize("words", [("--ray",), ()], ids=["ray", "process"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_a_driver_asked_to_stop_leaves_no_process_and_says_how_to_go_on(
+    sweep, wait_until, words, number
+):
     one = sweep(speed=400, never_ends=True)
-    driver = one.start()
+    driver = one.start(None, *words)
     one.wait_for(50, driver)
     below = children_of(driver.pid)
-    assert below
-    driver.send_signal(signal.SIGTERM)  # as a job scheduler does
+    assert bool(below) == bool(words)
+    driver.send_signal(number)  # as a job scheduler does, or a person
     _, errors = driver.communicate(timeout=PATIENCE_S)
     assert driver.returncode == 3
     assert errors.splitlines()[-1].startswith("judgerel: stopped; run again")
     wait_until(lambda: not still_there(below), "killed, and not yet collected")
     assert read_status(one.out).live is None
+    assert read_status(one.out).state == "incomplete"
+    faster = sweep()
+    assert faster.run().owed == 0
+    faster.check_whole()

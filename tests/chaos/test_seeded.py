@@ -1,7 +1,8 @@
 """Runs that something goes wrong in, by a seed: after each all has landed, once, and the same.
 
 All kinds once in `make test-all`; `make chaos` draws 200 (JUDGEREL_CHAOS says how many). Real
-Ray, a head and two nodes on this machine, one cluster for all runs; the judge is simulated.
+Ray, a head and two nodes on this machine, one cluster for all runs; the judge is simulated. What
+can go wrong without Ray goes wrong in runs of one process, too.
 """
 
 from __future__ import annotations
@@ -198,6 +199,11 @@ class Stage:
     engines_first: Callable[[], Callable[[Any, Any], bool]]
 
     @property
+    def address(self) -> str | None:
+        """Of the cluster; None without one."""
+        return None if self.nodes is None else str(self.nodes.address)
+
+    @property
     def share(self) -> int:
         """A number of rows somewhere in the middle of the run."""
         return int(self.one.asked * self.draw.uniform(0.1, 0.7))
@@ -209,7 +215,7 @@ class Stage:
     def run(self, **surroundings_: Any) -> None:
         """Run once, in surroundings of one's own."""
         self.outside(**surroundings_)
-        self.one.run(self.nodes.address)
+        self.one.run(self.address)
         self.outside()
 
 
@@ -316,7 +322,7 @@ def lost_object_store(stage: Stage) -> None:
 
 
 def driver_killed(stage: Stage) -> None:
-    driver = stage.one.start(stage.nodes.address)
+    driver = stage.one.start(stage.address)
     stage.one.wait_for(stage.share, driver)
     driver.kill()
     driver.communicate()
@@ -362,6 +368,8 @@ KINDS: Mapping[str, Callable[[Stage], None]] = {
     "damaged_texts": partial(damaged, of="texts"),
     "damaged_record": partial(damaged, of="commits"),
 }
+WITHOUT_RAY = ("clock_jumps", "driver_killed", "two_drivers", "damaged_judgments", "damaged_texts",
+               "damaged_record")  # fmt: skip
 RUNS = int(os.environ.get("JUDGEREL_CHAOS", len(KINDS)))
 
 
@@ -396,11 +404,29 @@ def test_what_went_wrong_costs_nothing(
     marker, draw = tmp_path / "failed", random.Random(seed)
     KINDS[kind](Stage(one, draw, nodes, marker, outside, wait_until, engines_first))
     outside()
+    go_on(one, nodes.address, kind)
+    undisturbed(one)
+
+
+@pytest.mark.usefixtures("without_ray")
+@pytest.mark.parametrize("kind", WITHOUT_RAY)
+def test_what_went_wrong_in_one_process_costs_nothing(
+    kind, sweep, undisturbed, tmp_path, outside, wait_until, engines_first
+):
+    one = sweep(n_items=20, replications=20, speed=4000, lease_seconds=0.3)
+    marker, draw = tmp_path / "failed", random.Random(WITHOUT_RAY.index(kind))
+    KINDS[kind](Stage(one, draw, None, marker, outside, wait_until, engines_first))
+    outside()
+    go_on(one, None, kind)
+    undisturbed(one)
+
+
+def go_on(one: Any, address: str | None, kind: str) -> None:
+    """Run until all has landed; then it has landed once."""
     for _ in range(4):  # an item in flight twice when an engine died is set aside for the next run
-        summary = one.run(nodes.address, ask_lost=kind.startswith("damaged"))
+        summary = one.run(address, ask_lost=kind.startswith("damaged"))
         if not summary.owed:
             break
         assert summary.problems == {}
     assert summary.owed == 0
     one.check_whole()
-    undisturbed(one)

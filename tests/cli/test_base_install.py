@@ -79,9 +79,65 @@ def test_a_verb_that_needs_an_extra_names_it_in_one_line(base):
     done = base("run", str(ROOT / "jobs/demo__tiny-judge__cpu.toml"), "--out", "run")
     assert done.returncode == 2
     assert done.stderr == (
-        "judgerel: a package is missing: pyarrow. "
+        "judgerel: a package is missing: ray. "
         "Try: pip install '.[run]' in a checkout of judgerel_ray, or make setup there\n"
     )
+
+
+SWEEP = """
+name = "small"
+[[judge]]
+name = "served"
+engine = "openai"
+model = "tiny"
+base_url = "{url}"
+[[judge]]
+name = "simulated"
+engine = "simulated"
+model = "uniform"
+gpus = 0
+[[ask]]
+protocol = "best_of"
+benchmark = "mine"
+path = "items.jsonl"
+top_k = 0
+replications = 2
+"""
+
+
+@pytest.fixture
+def api(command, tmp_path):
+    """The command in an interpreter that has the extra `api` beside the base packages."""
+    others = {*_EXTRAS, "aiohttp", "yaml", "psutil", "msgpack", "jsonschema"}
+    lacking = others - {"openai", "pyarrow"}
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(_BLOCKER.format(extras=tuple(lacking)))
+    paths = os.pathsep.join([str(tmp_path / "site"), str(ROOT)])
+    environment = {name: text for name, text in os.environ.items() if name != "RAY_ADDRESS"}
+    return partial(command, env={**environment, "PYTHONPATH": paths}, cwd=tmp_path)
+
+
+def test_judges_behind_an_api_are_asked_without_ray(api, fault_server, tmp_path):
+    items = [json.dumps({"item_id": f"q{i}", "question": "Which?", "options": ["this", "that"]})
+             for i in range(5)]  # fmt: skip
+    (tmp_path / "items.jsonl").write_text("\n".join(items))
+    with fault_server() as server:
+        (tmp_path / "s.toml").write_text(SWEEP.format(url=server.url))
+        planned = api("plan", "s.toml")
+        done = api("run", "s.toml", "--out", "run")
+        again = api("run", "s.toml", "--out", "run")
+    assert "runs in one process, without Ray" in planned.stdout
+    assert done.returncode == again.returncode == 0, done.stderr
+    assert "20 of 20 requests landed in " in done.stdout
+    assert "(20 in this session, 0 pending)" in done.stdout
+    assert "(0 in this session, 0 pending)" in again.stdout
+    assert len(server.asked) == 10
+    assert api("reduce", "run").returncode == 0
+    lacking = api("run", "s.toml", "--out", "other", "--ray")
+    assert lacking.returncode == 2
+    assert "a package is missing: ray. Try: pip install '.[run]' in" in lacking.stderr
+    assert lacking.stderr.count("\n") == 1
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ from judgerel_ray.fleet import address as ray_address
 WRITTEN = ["--exact-values", "--leading-word", "--item-by-row", "--column NAME=COLUMN"]
 NAMED = [*WRITTEN, "--verdict-names WHAT"]
 READ = [*NAMED, "--labels FILE"]
-SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
+SHORTENED = ["--format NAMES", "--md", "--full", "--explain"]
+SHOWN = [*SHORTENED, "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
@@ -38,9 +39,10 @@ OPTIONS = {
         "--force",
     ],
     "plan": ["SWEEP.toml", "--cluster FILE", "--json", "--full"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost", "--unreadable-ok"],
-    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
-    "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost",
+            "--unreadable-ok"],
+    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray"],
+    "refresh": ["SERIES.toml", "--address ADDRESS", "--ray", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
     "rejudge": ["RUN", "--sweep SWEEP.toml"],
@@ -89,6 +91,7 @@ OPTIONS = {
     ],
     "questions": ["PATH", "--block {0,all}", "--missing NAMES", *READ, *BY, *SHOWN],
     "serving": ["PATH", "--block {0,all}", *WRITTEN, *BY, *SHOWN],
+    "agree": ["PATH", "--missing NAMES", *READ, *BY, *SHOWN],
     "uncertainty": ["RUN", "--threshold T", "--rule RULES", "--risk R", "--delta D", *SHOWN],
     "distributions": ["RUN", "--view {limits,weighted,settled,reasoning}", *SHOWN],
     "scales": ["PATH", *SCALED, *WRITTEN, *BY, *SHOWN],
@@ -136,29 +139,16 @@ OPTIONS = {
         *SHOWN,
     ],
     "advise": [
-        "PATH",
-        "--target NAME=VALUE",
-        "--budget N",
-        "--facet-size NAME=N",
-        "--nested COLS",
-        *READ, *BY,
-        "--format NAMES",
+        "PATH", "--target NAME=VALUE", "--budget N", "--facet-size NAME=N", "--nested COLS",
+        *READ, *BY, *SHORTENED,
     ],
     "compare": [
-        "A",
-        "[B]",
-        "--coefficient NAME",
-        "--tolerance D",
-        *READ, *BY,
-        "--format NAMES",
+        "A", "[B]", "--coefficient NAME", "--tolerance D",
+        *READ, *BY, *SHORTENED,
     ],
     "gate": [
-        "PATH",
-        "--require RULE",
-        "--rules FILE",
-        "--ledger FILE",
-        *READ, *BY,
-        "--format NAMES",
+        "PATH", "--require RULE", "--rules FILE", "--ledger FILE",
+        *READ, *BY, *SHORTENED,
     ],
     "correct": [
         "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *NAMED, *BY,
@@ -177,8 +167,8 @@ OPTIONS = {
 GROUPS = {
     "Ask": ["init", "plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
-    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
-                "systems", "panels", "cascade", "scales", "align", "rank"],
+    "Analyse": ["reduce", "questions", "serving", "agree", "uncertainty", "distributions",
+                "select", "systems", "panels", "cascade", "scales", "align", "rank"],
     "Decide": ["advise", "compare", "gate", "correct", "label", "report"],
 }  # fmt: skip
 
@@ -228,7 +218,15 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
             "--labels",
             "--by",
         ],
-        "What is printed and written:": ["--format", "--out", "--force", "--raw-cells"],
+        "What is printed and written:": [
+            "--format",
+            "--md",
+            "--full",
+            "--explain",
+            "--out",
+            "--force",
+            "--raw-cells",
+        ],
     }
 
 
@@ -578,11 +576,11 @@ def landed(sweep_file, tmp_path):
     """A small run directory, as the actors would land it."""
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.asking.run.opening import open_run
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.asking.run.opening import prepare_run
+    from judgerel_ray.config import read_sweep
 
-    resolved = resolve(load_sweep(sweep_file()))
-    run = open_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+    resolved = resolve(read_sweep(sweep_file()))
+    run = prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
     land_all(resolved, run)
     return tmp_path / "run"
 

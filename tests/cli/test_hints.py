@@ -57,7 +57,7 @@ def test_two_judges_are_compared_with_one_in_a_folder(write, tmp_path, capsys):
     one = write("all/one.csv", judge("m", 4).to_dict())
     line = refused(capsys, "compare", two, one)
     assert line.endswith("put both files into one folder: judgerel compare FOLDER --by judge")
-    assert main(["compare", str(tmp_path / "all"), "--by", "judge"]) == 0
+    assert main(["compare", "--full", str(tmp_path / "all"), "--by", "judge"]) == 0
     assert "a j, b m" in capsys.readouterr().out
 
 
@@ -83,7 +83,7 @@ def test_verdicts_and_scores_are_not_compared(write, capsys):
     line = refused(capsys, "compare", names, numbers)
     assert "got verdicts and no score in" in line
     assert "names.csv, scores and no verdict in" in line
-    assert main(["compare", names, numbers, "--coefficient", "valid_rate"]) == 0
+    assert main(["compare", "--full", names, numbers, "--coefficient", "valid_rate"]) == 0
     rated = write("rated.csv", asked(verdict=lambda i, n: 1 + (i * n) % 4))
     line = refused(capsys, "compare", rated, numbers)
     assert "--column score=verdict" in line
@@ -101,7 +101,7 @@ def test_judges_of_verdicts_and_of_scores_are_left_apart_inside_one_file(write, 
     rows = [names.with_columns(judge=pl.lit(one)) for one in "jk"]
     rows.append(numbers.with_columns(judge=pl.lit("m")))
     path = write("mixed.csv", pl.concat(rows, how="vertical_relaxed").to_dict())
-    assert main(["compare", path, "--by", "judge"]) == 0
+    assert main(["compare", "--full", path, "--by", "judge"]) == 0
     shown = capsys.readouterr()
     assert "a j, b k" in shown.out
     assert "b m" not in shown.out

@@ -81,12 +81,12 @@ def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys)
     assert main(["reduce", str(clean), *name]) == 0
     alone = [row["value"] for row in json.loads(capsys.readouterr().out)]
     paths = [str(clean), str(other)]
-    assert main(["compare", *(reversed(paths) if swapped else paths), *name]) == 0
+    assert main(["compare", "--full", *(reversed(paths) if swapped else paths), *name]) == 0
     out, err = capsys.readouterr()
     rows = json.loads(out)
     assert [row["value_a"] for row in rows] == [row["value_b"] for row in rows] == alone
     assert err.count("treated as the same verdict: PASS = pass; FAIL = Fail (") == 1
-    assert main(["compare", *paths, *name, "--exact-values"]) == 0
+    assert main(["compare", "--full", *paths, *name, "--exact-values"]) == 0
     out, err = capsys.readouterr()
     assert "treated as the same verdict" not in err
     assert json.loads(out)[0]["value_a"] > alone[0]

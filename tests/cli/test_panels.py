@@ -34,7 +34,7 @@ def answers(tmp_path):
 
 
 def test_panels_are_printed_a_block_a_temperature(answers, capsys):
-    assert main(["panels", answers]) == 0
+    assert main(["panels", "--full", answers]) == 0
     out = capsys.readouterr().out
     assert out.count("Panel (") == 2
     assert "Panel (temperature 0)" in out
@@ -57,7 +57,7 @@ def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, ca
 
 
 def test_a_cascade_asks_the_cheapest_first(answers, capsys):
-    assert main(["cascade", answers]) == 0
+    assert main(["cascade", "--full", answers]) == 0
     out = capsys.readouterr().out
     assert out.count("cost in tokens a question, 60 questions") == 2
     assert out.index("nano") < out.index("flash") < out.index("opus")
@@ -78,7 +78,7 @@ def test_order_person_and_prices_are_taken(answers, capsys):
         "json",
     ]
     prices = ["--price", "nano=0.1,0.4", "--price", "flash=1,2", "--price", "opus=15,75"]
-    assert main(["cascade", answers, *flags, *prices]) == 0
+    assert main(["cascade", "--full", answers, *flags, *prices]) == 0
     found = json.loads(capsys.readouterr().out)
     first = found["stages"][:3]
     assert [row["member"] for row in first] == ["nano", "opus", "person"]
@@ -108,7 +108,7 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "no right answers: expected a column 'gold' with that of every question" in said
     assert "--gold FILE" in said
-    assert main(["panels", bare, "--gold", gold]) == 0
+    assert main(["panels", "--full", bare, "--gold", gold]) == 0
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_every_verb_is_a_function_with_its_flags_as_parameters(verb):
     assert function.__name__ in judgerel_ray.__all__
     parameters = list(inspect.signature(function).parameters.values())
     printing = {"json", "raw_cells", "full"}
-    printing |= {"format", "out", "force"} if "format" in _names(verb) else set()
+    printing |= {"format", "out", "force", "md", "explain"} if "format" in _names(verb) else set()
     assert {one.name for one in parameters[1:]} == _names(verb) - printing - {"read", "help"}
     for one in parameters:
         assert f"\n    {one.name} : " in function.__doc__, one.name

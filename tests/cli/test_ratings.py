@@ -41,7 +41,7 @@ def ratings(tmp_path_factory):
 
 def printed(capsys, *arguments):
     capsys.readouterr()
-    assert main([*map(str, arguments)]) == 0
+    assert main([*map(str, arguments), "--full"]) == 0
     return capsys.readouterr().out
 
 

@@ -27,6 +27,7 @@ TABLES = [
     ["reduce", "--coefficient", "percent_agreement", "--missing", "drop"],
     ["select"],
     ["panels"],
+    ["agree"],
     ["advise"],
     ["compare", "--by", "criterion"],
     ["reduce", "--by", "\x1b[2J"],

@@ -52,7 +52,7 @@ def test_terminal_json_and_python_say_the_same(answers, capsys):
     assert list(found) == ["systems", "acceptance", "reliability", "guarantees"]
     for frame, rows in zip(frames.values(), found.values(), strict=True):
         assert frame.to_dicts() == rows
-    assert main(["select", path, "--resamples", "50"]) == 0
+    assert main(["select", "--full", path, "--resamples", "50"]) == 0
     text = capsys.readouterr().out
     for row in found["systems"]:
         assert f"{row['n_right']} of 40" in text
@@ -64,7 +64,7 @@ def test_every_band_is_named_and_a_guarantee_is_of_one_line(answers, tmp_path, c
     again = rows.filter(pl.col("judge") == "bee").with_columns(replication=pl.lit(1, pl.Int64))
     path = str(tmp_path / "again.parquet")
     pl.concat([rows, again]).write_parquet(path)
-    assert main(["select", path, "--band", "dkw", "--resamples", "9"]) == 0
+    assert main(["select", "--full", path, "--band", "dkw", "--resamples", "9"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "at all thresholds together (Dvoretzky or Bonferroni)" in text
     assert "not for the best of several lines" in text
@@ -76,7 +76,7 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     rows = pl.read_parquet(answers / "answers.parquet").with_columns(cost=pl.lit(0.000213))
     path = str(tmp_path / "paid.parquet")
     rows.write_parquet(path)
-    assert main(["systems", path, "--resamples", "9"]) == 0
+    assert main(["systems", "--full", path, "--resamples", "9"]) == 0
     text = capsys.readouterr().out
     assert "(money a question;" in text
     assert "Holm: over the judges of this table" in " ".join(text.split())
@@ -91,7 +91,7 @@ def test_compared_systems_say_the_same_everywhere(answers, capsys):
     assert list(found) == ["pairs", "equal_acceptance", "matched_cost", "self_preference"]
     for frame, rows in zip(frames.values(), found.values(), strict=True):
         assert frame.to_dicts() == rows
-    assert main(["systems", path, "--resamples", "50"]) == 0
+    assert main(["systems", "--full", path, "--resamples", "50"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "joined by question" in text
     assert f"over these {len(found['pairs'])} comparisons" in text
@@ -131,13 +131,13 @@ def test_confidence_the_wrong_way_round_is_said(tmp_path, capsys):
     path = tmp_path / "odd.csv"
     lines = [f"q{n},0,{n % 2},1,{0.9 - 0.4 * (n % 2)}" for n in range(40)]
     path.write_text("\n".join(["item_id,replication,verdict,gold,confidence", *lines]))
-    assert main(["select", str(path), "--resamples", "9"]) == 0
+    assert main(["select", "--full", str(path), "--resamples", "9"]) == 0
     assert "0.000, surer of wrong answers" in capsys.readouterr().out
 
 
 def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     path, out = str(answers / "answers.parquet"), tmp_path / "systems.csv"
-    assert main(["select", path, "--resamples", "9", "--out", str(out)]) == 0
+    assert main(["select", path, "--full", "--resamples", "9", "--out", str(out)]) == 0
     assert pl.read_csv(out).height == 6
     printed, told = capsys.readouterr()
     assert "Accuracy" in printed
@@ -204,7 +204,7 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     rows = pl.read_parquet(answers / "answers.parquet").filter(pl.col("role") != "evaluator_only")
     path = str(tmp_path / "participants.parquet")
     rows.write_parquet(path)
-    assert main(["systems", path, "--resamples", "9"]) == 0
+    assert main(["systems", "--full", path, "--resamples", "9"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert 'unknown: ask roles = ["participant", "evaluator_only"]' in text
 
@@ -241,8 +241,8 @@ def test_gold_of_items_that_nobody_judged_counts_as_nothing(answers, tmp_path, c
     path, file = str(answers / "without.csv"), tmp_path / "gold.csv"
     gold = (answers / "gold.csv").read_text()
     file.write_text(f"{gold}elsewhere,yes\n")
-    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert main(["select", "--full", path, "--gold", str(file), "--resamples", "9"]) == 0
     assert "matches no verdict" not in capsys.readouterr().err
     file.write_text("\n".join(gold.splitlines()[:-1]) + "\nq39,yes\n")
-    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert main(["select", "--full", path, "--gold", str(file), "--resamples", "9"]) == 0
     assert "gold matches no verdict of the file in 1 of the 40 rows" in capsys.readouterr().err

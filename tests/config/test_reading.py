@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.config import load_sweep, parse_sweep
+from judgerel_ray.config import parse_sweep, read_sweep
 from judgerel_ray.core import SweepError
 
 HEAD = 'name = "s"\n'
@@ -380,15 +380,15 @@ def test_a_long_value_is_cut():
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SweepError, match=r"no such sweep file \[file=.*none\.toml\]\. Try: "):
-        load_sweep(tmp_path / "none.toml")
+        read_sweep(tmp_path / "none.toml")
 
 
 def test_a_folder_and_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     with pytest.raises(SweepError, match="cannot read the sweep file"):
-        load_sweep(tmp_path)
+        read_sweep(tmp_path)
     with pytest.raises(SweepError, match=r"not UTF-8 text: byte 0xe9 at offset 8 \[file=.*latin"):
-        load_sweep(tmp_path / "latin.toml")
+        read_sweep(tmp_path / "latin.toml")
 
 
 def test_a_byte_order_mark_and_lines_of_other_systems_change_nothing(tmp_path):
@@ -399,7 +399,7 @@ def test_a_byte_order_mark_and_lines_of_other_systems_change_nothing(tmp_path):
         ("windows", text.replace("\n", "\r\n").encode("utf-8-sig")),
     ):
         (tmp_path / f"{name}.toml").write_bytes(content)
-        assert load_sweep(tmp_path / f"{name}.toml").text == text
+        assert read_sweep(tmp_path / f"{name}.toml").text == text
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -407,7 +407,7 @@ def test_another_unicode_encoding_is_named(tmp_path, encoding):
     (tmp_path / "s.toml").write_bytes(sweep_text().encode(encoding))
     what = "UTF-32" if encoding == "utf-32" else "UTF-16"
     with pytest.raises(SweepError, match=f"not UTF-8 text, it is {what} .* save it as UTF-8"):
-        load_sweep(tmp_path / "s.toml")
+        read_sweep(tmp_path / "s.toml")
 
 
 def test_a_confusion_ask_states_thresholds_of_its_labels():
@@ -419,7 +419,7 @@ def test_the_file_is_kept_as_written(tmp_path):
     file = tmp_path / "s.toml"
     text = "# why\n" + sweep_text()
     file.write_text(text, encoding="utf-8")
-    sweep = load_sweep(str(file))
+    sweep = read_sweep(str(file))
     assert sweep.text == text
     assert Path(sweep.folder) == tmp_path
     assert "text" not in sweep.model_dump()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgerel_ray.config import load_sweep, parse_sweep
+from judgerel_ray.config import parse_sweep, read_sweep
 from judgerel_ray.core import SweepError
 
 JUDGE = '[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "uniform"\ngpus = 0\n'
@@ -49,7 +49,7 @@ def beside(tmp_path, monkeypatch):
 
 
 def test_a_relative_path_is_looked_for_beside_the_sweep_then_here(beside):
-    sweep = load_sweep("../sweeps/s.toml")
+    sweep = read_sweep("../sweeps/s.toml")
     assert sweep.find("x.csv") == str(beside / "sweeps" / "x.csv")  # in neither
     (beside / "here" / "x.csv").touch()
     assert sweep.find("x.csv") == str(beside / "here" / "x.csv")
@@ -59,7 +59,7 @@ def test_a_relative_path_is_looked_for_beside_the_sweep_then_here(beside):
 
 
 def test_absolute_paths_urls_and_home_stay_what_they_are(beside, monkeypatch):
-    sweep = load_sweep("../sweeps/s.toml")
+    sweep = read_sweep("../sweeps/s.toml")
     monkeypatch.setenv("HOME", str(beside))
     assert sweep.find("/no/such/x.csv") == "/no/such/x.csv"
     assert sweep.find("s3://bucket/x.csv") == "s3://bucket/x.csv"

@@ -58,9 +58,9 @@ def test_few_kinds_are_counted_as_many_are(rows, first, tmp_path_factory):
     assert sum(row[-1] for row in counted(few, UNIT)) == frame.height
 
 
-@pytest.mark.parametrize("looked_at", [1, 5])
-def test_a_kind_that_was_not_seen_at_first_is_counted(looked_at, tmp_path, monkeypatch):
-    monkeypatch.setattr(fast_count, "_LOOKED_AT", looked_at)
+@pytest.mark.parametrize("next_replies", [1, 5])
+def test_a_kind_that_was_not_seen_at_first_is_counted(next_replies, tmp_path, monkeypatch):
+    monkeypatch.setattr(fast_count, "_PROBED", next_replies)
     verdicts = ["A"] * 5 + ["B", None]
     frame = pl.DataFrame({"item_id": "q", "replication": range(7), "verdict": verdicts})
     frame.write_parquet(tmp_path / "judgments.parquet")
@@ -120,7 +120,7 @@ def test_more_kinds_than_a_few_are_counted(tmp_path):
 
 
 def test_rows_of_a_late_kind_alone_are_counted_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(fast_count, "_LOOKED_AT", 5)
+    monkeypatch.setattr(fast_count, "_PROBED", 5)
     counted = []
     plain = fast_count.count_rows
 
@@ -199,9 +199,9 @@ SHOWN = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@given(rows=st.lists(SHOWN, min_size=1, max_size=14), looked_at=st.sampled_from([1, 3, 99]))
+@given(rows=st.lists(SHOWN, min_size=1, max_size=14), next_replies=st.sampled_from([1, 3, 99]))
 @settings(max_examples=60, deadline=None)
-def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
+def test_places_are_counted_in_the_same_pass(rows, next_replies, tmp_path_factory):
     kinds = dict.fromkeys(["item_id", "verdict", "label"], pl.String) | {"option_order": pl.Int64}
     frame = pl.DataFrame(rows, schema=kinds)
     unit = ["item_id", "option_order"]
@@ -217,7 +217,7 @@ def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
     for most in (0, 12):  # many kinds, and few
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fast_count, "FEW", most)
-            patch.setattr(fast_count, "_LOOKED_AT", looked_at)
+            patch.setattr(fast_count, "_PROBED", next_replies)
             nested = tally_file(file).nested
         assert (nested.places is not None) == several
         if nested.places:
@@ -229,7 +229,7 @@ def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
 @pytest.mark.parametrize("most", [0, 12])
 def test_places_are_counted_where_labels_tell_rows_apart(most, tmp_path, monkeypatch):
     monkeypatch.setattr(fast_count, "FEW", most)
-    monkeypatch.setattr(fast_count, "_LOOKED_AT", 3)
+    monkeypatch.setattr(fast_count, "_PROBED", 3)
     rows = {
         "item_id": ["q", "q", "q", "r"] * 2,
         "replication": range(8),

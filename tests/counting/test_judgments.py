@@ -481,3 +481,27 @@ def test_text_where_a_number_belongs_is_told_by_column(tmp_path, column, told, g
     assert "row=2" in str(caught.value)
     assert f"Try: {hint}" in str(caught.value)
     assert "conversion" not in str(caught.value)
+
+
+def test_a_column_that_the_first_line_lacks_is_refused_before_rows_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,said\n1,\xff\n")
+    with pytest.raises(SweepError, match="no column 'nope' for x, got id, said"):
+        tally_file(str(path), stated={"x": "nope"})
+    with pytest.raises(SweepError, match="UTF-8"):
+        tally_file(str(path), stated={"verdict": "said"})
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "by_row"),
+    [
+        ("sep=;\nid;r;said\n1;0;A\n1;1;B\n", {"item_id": "id", "verdict": "said"}, False),
+        ("A sheet,,\n\nitem_id,replication,said\n1,0,A\n1,1,B\n", {"verdict": "said"}, False),
+        ("id,trial,winner\n1,0,A\n1,1,B\n", {"verdict": "verdict"}, False),
+        ("k,said\n0,A\n1,B\n", {"item_id": "item_id", "verdict": "said"}, True),
+    ],
+)
+def test_a_column_that_more_than_the_first_line_names_is_read(tmp_path, text, stated, by_row):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    assert tally_file(str(path), stated=stated, by_row=by_row).rows.collect().height == 2

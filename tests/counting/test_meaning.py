@@ -293,8 +293,9 @@ def test_numbered_raters_are_judges_and_numbered_runs_are_repeats():
         rows = pl.LazyFrame({"id": ["a", "b"], f"{stem}1": ["x", "y"], f"{stem}2": ["x", "x"]})
         siblings = meaning_of(rows).siblings
         assert siblings is not None
-        assert (siblings.facet, siblings.columns) == (facet, (f"{stem}1", f"{stem}2"))
-    assert siblings.values == ("0", "1")
+        assert siblings.columns == (f"{stem}1", f"{stem}2")
+        assert [*siblings.facets] == [facet]
+    assert siblings.facets == {"replication": ("0", "1")}
 
 
 def test_a_prediction_is_the_verdict_and_the_label_beside_it_is_not():

@@ -130,7 +130,7 @@ def test_places_are_read_by_word():
     )
     frame = pairs(coin, menu=lambda _rng, _item: ("x", "y")).lazy()
     found = places_in(frame, frame.collect_schema().names())
-    assert (found.labels, found.orders, found.own_menus) == (("A", "B"), (0, 1), False)
+    assert (found.labels, found.orders, found.item_menus) == (("A", "B"), (0, 1), False)
     named = by_place(frame, found).filter(pl.col("option_order") == 0).collect()
     assert (named["verdict"] == named["label"]).all()
     ties = pl.DataFrame({"label": ["NONE", " draw ", "B"]}).select(place()).to_series()

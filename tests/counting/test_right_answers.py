@@ -6,7 +6,11 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.right_answers import gold_strangers, refuse_strangers, with_right
+from judgerel_ray.counting.right_answers import (
+    find_unmatched_gold,
+    refuse_unmatched_gold,
+    with_right,
+)
 
 ROWS = pl.DataFrame(
     {"benchmark": ["x", "x", "y"], "item_id": ["q", "r", "q"], "verdict": ["1", "2", "2"]}
@@ -55,8 +59,8 @@ def test_gold_of_other_items_is_not_called_null():
 def test_letters_drawn_alike_are_told_by_their_code_points():
     cyrillic = "\u0410"
     gold = pl.DataFrame({"gold": ["A", cyrillic], "n": [3, 1]})
-    found = gold_strangers(gold, pl.DataFrame({"verdict": ["A", "B"]}))
+    found = find_unmatched_gold(gold, pl.DataFrame({"verdict": ["A", "B"]}))
     assert found is not None
     assert found.line().endswith(r"'\u0410'; verdicts are 'A', 'B'")
     with pytest.raises(SweepError, match=r"verdicts are 'A'; gold is '\\u0410'"):
-        refuse_strangers(pl.DataFrame({"verdict": ["A"], "gold": [cyrillic]}))
+        refuse_unmatched_gold(pl.DataFrame({"verdict": ["A"], "gold": [cyrillic]}))

@@ -248,7 +248,7 @@ def test_what_is_of_the_question_is_joined_to_its_item_by_one_flag(tmp_path, cap
          "differ in column prompt_version"),
         ("id,gpt-4o_verdict,o1_verdict,gpt-4o_score,claude_score\nq,x,y,1,2\nr,y,y,2,2\n",
          "several columns may hold"),
-        ("id,score_first,score_second\nq,1,4\nr,2,3\n", "column missing"),
+        ("id,score_first,score_second\nq,1,4\nr,2,3\n", "score=score_{responder}"),
         ("item,annotator,label\nq,anna,x\nq,ben,y\nr,anna,x\nr,ben,x\n", "judge=annotator"),
         ("id,run,rating\nq,0,A: 1\nq,1,B: 1\nr,0,A: 2\nr,1,B: 3\n", "expected"),
     ],
@@ -332,3 +332,58 @@ def test_percentages_are_scores_where_all_are(tmp_path):
 def test_one_empty_item_is_a_fault_and_no_merged_cell(tmp_path, rows):
     with pytest.raises(SweepError, match="item_id"):
         read(tmp_path, "item_id,replication,verdict\n" + rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "judge_and_repeats"),
+    [
+        ("id,gpt_run1,gpt_run2,claude_run1,claude_run2\nq,3,4,1,2\nr,1,1,2,2\n", {"gpt", "claude"}),
+        ("id;GPT-4o Lauf 1;Claude Lauf 1\nq;3;4\nr;1;2\n", {"GPT-4o", "Claude"}),
+        ('{"id": "q", "scores": {"gpt-4o": 3, "claude": 1, "mean": 2}}\n'
+         '{"id": "r", "scores": {"gpt-4o": 2, "claude": 4, "mean": 3}}\n', {"gpt-4o", "claude"}),
+        ('{"id": "q", "votes": {"gpt-4o": ["x", "y"], "claude": ["x", "x"]}}\n',
+         {"gpt-4o", "claude"}),
+        ('{"id": "q", "judges": {"alpha": {"verdict": "x", "reason": "so"}, "beta": '
+         '{"verdict": "y", "reason": "no"}}}\n', {"alpha", "beta"}),
+    ],
+)  # fmt: skip
+def test_judges_in_names_of_columns_and_in_keys_are_judges(tmp_path, text, judge_and_repeats):
+    rows, _ = read(tmp_path, text, "t.jsonl" if text[0] == "{" else "t.csv")
+    assert set(rows["judge"]) == judge_and_repeats
+    assert rows.select("item_id", "judge", "replication").is_unique().all()
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("id,gpt_run1,gpt_run2,claude_run1\nq,3,4,1\nr,1,1,2\n", "score={judge}_run{replication}"),
+        ("id,claude-3_helpfulness,claude-3_safety,gpt_helpfulness,gpt_safety\nq,1,2,3,4\nr,1,3,3,4\n",
+         "score={responder}_{criterion}"),
+        ("id,helpfulness,safety,tone\nq,1,2,2\nr,2,3,1\n", "score={criterion}"),
+        ("judge,q1,q2\ngpt,x,y\nclaude,y,y\nllama,y,x\n", "verdict=q{item_id}"),
+        ("question_id,prompt_id,run,verdict\na,1,0,x\na,1,1,y\na,2,0,x\na,2,1,x\nb,1,0,y\nb,1,1,y\n",
+         "item_id=question_id,prompt_id"),
+        ("id,prompt,run,verdict\n1,a,0,x\n2,a,1,y\n3,b,0,x\n4,b,1,x\n", "item_id=prompt"),
+        ('{"id": "q", "scores": {"alpha": 3, "beta": 1}}\n{"id": "r", "scores": {"alpha": 2, '
+         '"beta": 4}}\n', "score=scores.{criterion}"),
+    ],
+)  # fmt: skip
+def test_what_names_of_columns_tell_is_asked_with_a_flag_that_works(tmp_path, capsys, text, way):
+    path = tmp_path / ("t.jsonl" if text[0] == "{" else "t.csv")
+    path.write_text(text)
+    assert main(["reduce", str(path)]) == 2
+    assert way in capsys.readouterr().err
+    assert main(["reduce", str(path), "--column", way]) == 0
+
+
+def test_labels_in_other_words_are_said_by_every_verb_and_truth_values_are_none(tmp_path):
+    rows = pl.DataFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
+                         "verdict": ["True", "False", "True", "True"]})  # fmt: skip
+    path = tmp_path / "labels.csv"
+    path.write_text("item_id,label\nq,yes\nr,no\n")
+    for verb in (judgerel_ray.reduce, judgerel_ray.gate):
+        with pytest.warns(ReadingWarning, match="write gold as the verdicts are"):
+            verb(rows, labels=str(path))
+    path.write_text("item_id,label\nq,1\nr,0\n")
+    found = judgerel_ray.reduce(rows, labels=str(path), coefficients="accuracy")
+    assert found["value"][0] == 0.25

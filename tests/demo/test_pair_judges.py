@@ -54,9 +54,9 @@ def test_the_truth_of_pure_content_by_hand() -> None:
 def test_the_sweep_asks_both_judges_in_both_orders(tmp_path) -> None:
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
 
-    sweep = load_sweep(write_sweep(tmp_path))
+    sweep = read_sweep(write_sweep(tmp_path))
     assert [judge.name for judge in sweep.judge] == ["content", "position"]
     assert plan_resolved(resolve(sweep)).requests == 2 * N_PAIRS * 2 * REPLICATIONS
 

@@ -17,15 +17,15 @@ from judgerel_ray.design import (
     AskFrame,
     build_wave,
     check_asks,
-    check_own_forms,
+    check_declared_forms,
     count_stages,
     with_shared_orders,
 )
-from judgerel_ray.engines.simulated.replies import own_reply
+from judgerel_ray.engines.simulated.replies import declared_reply
 from judgerel_ray.protocols import Template, fill_example, load_template, read_verdict
 from judgerel_ray.protocols.best_of import best_of_menu
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.protocols.replies.own_forms import own_form
+from judgerel_ray.protocols.replies.declared_forms import declared_form
 
 TABLES = [
     {"pattern": r"\[\[(?P<verdict>[^\]]+)\]\]", "example": "It is [[{verdict}]]."},
@@ -40,7 +40,7 @@ readers = st.sampled_from(["first", "last", "unanimous"])
 def frame_of(table, names, tie, reader):
     """An ask about one item, by a template with that form; None where words clash."""
     try:
-        own = own_form(
+        own = declared_form(
             {**table, "options": names, "tie": tie}, kind=protocol_named("best_of"), where={}
         )
     except SweepError:
@@ -48,7 +48,13 @@ def frame_of(table, names, tie, reader):
     options = tuple(Option(option_id=f"o{i}", text=f"{i}") for i in range(len(names)))
     item = Item(item_id="q", benchmark="b", category="c", question="?", options=options)
     template = Template(
-        name="t", protocol="best_of", form="own", verdict_first=False, texts={}, sha="", own=own
+        name="t",
+        protocol="best_of",
+        form="own",
+        verdict_first=False,
+        texts={},
+        sha="",
+        declared=own,
     )
     ask = ask_table(protocol="best_of", benchmark="b", path="p", reader=reader)
     return AskFrame(index=0, ask=ask, items=(item,), templates=(template,), judges=())
@@ -61,12 +67,12 @@ def test_what_passes_is_read_back_and_what_is_refused_is_not(table, names, tie, 
     if frame is None:
         return
     menu = best_of_menu(frame, frame.templates[0], frame.items[0].options)
-    replies = [own_reply(label, menu) for label in menu.labels]
-    assert replies == [fill_example(menu.own, word) for (word,) in menu.words]
+    replies = [declared_reply(label, menu) for label in menu.labels]
+    assert replies == [fill_example(menu.declared, word) for (word,) in menu.words]
     found = [read_verdict(one, finish_reason="stop", menu=menu).label for one in replies]
     refused = None
     try:
-        check_own_forms(frame)
+        check_declared_forms(frame)
     except SweepError as error:
         refused = str(error)
     assert (refused is None) == (tuple(found) == menu.labels)

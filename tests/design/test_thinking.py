@@ -13,7 +13,7 @@ from judgerel_ray.design import (
     voices_of,
 )
 from judgerel_ray.protocols import load_template
-from judgerel_ray.protocols.think_twice import check_thinking, roles_of
+from judgerel_ray.protocols.think_twice import check_thinking, comparing_roles
 
 NAMES = ("ant", "bee", "cat")
 
@@ -239,7 +239,7 @@ def test_an_open_question_has_its_judges_choose_among_the_models():
 
 def test_who_answered_nothing_only_evaluates():
     made = frame(judges=("dog",))
-    assert roles_of(made, voice("dog")) == ("evaluator_only",)
+    assert comparing_roles(made, voice("dog")) == ("evaluator_only",)
     assert {a.condition.role for a, _ in every(made, 2, answered(made))} == {"evaluator_only"}
 
 

@@ -13,7 +13,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray import protocols
 from judgerel_ray.cli import main
-from judgerel_ray.config import load_sweep, parse_sweep
+from judgerel_ray.config import parse_sweep, read_sweep
 from judgerel_ray.core import SweepError, traits
 from judgerel_ray.protocols import registry
 from judgerel_ray.store import RunDirectory, scan_judgments
@@ -73,7 +73,7 @@ def test_one_that_ships_is_planned(shipped, capsys):
 
 
 def test_its_keys_are_its_own_and_others_know_them(accepting):
-    (ask,) = load_sweep(accepting).ask
+    (ask,) = read_sweep(accepting).ask
     assert (ask.strictness, ask.max_tokens, ask.temperatures) == ("partly", 8, (1.0,))
     text = accepting.read_text()
     for wrong, said in (
@@ -91,7 +91,7 @@ def test_its_keys_are_its_own_and_others_know_them(accepting):
 def test_without_its_line_nobody_knows_it(accepting, monkeypatch):
     monkeypatch.setattr(registry, "_known", dict.fromkeys(registry.SHIPPED))
     with pytest.raises(SweepError, match=r'protocol must be one of "respond".*, got \'accept\''):
-        load_sweep(accepting)
+        read_sweep(accepting)
 
 
 @pytest.mark.ray

@@ -223,7 +223,7 @@ def test_references_name_every_result_and_its_tables():
     assert re.findall(r"columns\.md#judgerel-(\w+)", generate.verbs_page()) == made
     assert "### `guarantees`\n\nOne row per system and confidence. A threshold" in columns
     assert ":: judgerel_ray.analyses.selection.selection.Selection\n" in front
-    assert [one.__name__ for one in generate.results()][:2] == ["Advice", "CascadeTables"]
+    assert [one.__name__ for one in generate.results()][:2] == ["Advice", "AgreementTables"]
 
 
 def test_the_reference_of_benchmarks_says_of_each_what_it_reads_and_makes():

@@ -215,7 +215,7 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     table = read_settled(RunDirectory.open(str(tmp_path / "run")))
     settled = (table["state"] == "settled").sum()
     capsys.readouterr()
-    assert main(["distributions", str(tmp_path / "run"), "--view", "settled"]) == 0
+    assert main(["distributions", "--full", str(tmp_path / "run"), "--view", "settled"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "no stable verdict" in text
     assert "Coefficients rest only on the first replications" in text

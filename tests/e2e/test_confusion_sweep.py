@@ -155,7 +155,7 @@ def test_labels_and_their_worth(columns, capsys):
     assert "optimistic" in values["wagner2024_threshold"]["estimator"]
     assert values["auroc"]["n"] == N_ITEMS
     assert judgerel_ray.uncertainty(columns.url, threshold=0.6).judgments.equals(scores)
-    assert main(["uncertainty", columns.url, "--threshold", "0.6"]) == 0
+    assert main(["uncertainty", "--full", columns.url, "--threshold", "0.6"]) == 0
     printed = capsys.readouterr().out
     assert f"{n_right} of {N_ITEMS}" in printed
     assert "optimistic" in printed
@@ -172,7 +172,7 @@ def test_rules_are_chosen_by_word(columns, capsys):
 
     assert (label(()), label("formula"), label("exceeding")) == ("low", "low", "high")
     words = ["--threshold", "0.4", "--rule", "formula,exceeding", "--risk", "0.3"]
-    assert main(["uncertainty", columns.url, *words]) == 0
+    assert main(["uncertainty", "--full", columns.url, *words]) == 0
     assert "wrong <= 0.3 but for chance 0.1" in capsys.readouterr().out
     assert main(["uncertainty", columns.url, "--rule", "paper"]) == 2
     assert "rule must be of normalised, formula, exceeding" in capsys.readouterr().err

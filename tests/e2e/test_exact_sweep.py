@@ -84,7 +84,7 @@ def test_limits_are_those_of_the_distributions(explored):
 
 
 def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
-    assert main(["distributions", explored.url, "--view", "limits"]) == 0
+    assert main(["distributions", "--full", explored.url, "--view", "limits"]) == 0
     printed = capsys.readouterr().out
     assert "Krippendorff's alpha" in printed
     assert f"{N_ITEMS} questions, 4 categories" in printed

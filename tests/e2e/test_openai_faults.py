@@ -1,4 +1,4 @@
-"""Sweeps of judges behind an API through local Ray, against a server that fails by plan."""
+"""Sweeps of judges behind an API against a server that fails by plan, on Ray and in one process."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judg
 
 # The cluster must be up before any of these: its processes were born without their variables.
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+
+ANYWHERE = pytest.mark.usefixtures("anywhere")
 
 KEY = "sk-planted-4711"
 SECRET = "planted-4711"
@@ -114,6 +116,7 @@ def test_a_planted_key_is_nowhere_but_in_its_variable(
     assert SECRET not in said.out + said.err + commands
 
 
+@ANYWHERE
 @pytest.mark.parametrize("mode", ["error_at_cut", "fingerprint_surrogate", "prompt_tokens_2_33"])
 def test_a_reply_that_is_not_as_it_should_be_costs_itself_alone(
     fault_server, write, tmp_path, mode, capsys
@@ -136,6 +139,7 @@ def test_a_reply_that_is_not_as_it_should_be_costs_itself_alone(
     assert main(["verify", str(run)]) == 0
 
 
+@ANYWHERE
 def test_a_redirect_to_another_server_ends_its_judge_and_sends_nothing_there(
     fault_server, write, tmp_path, capsys
 ):
@@ -150,6 +154,7 @@ def test_a_redirect_to_another_server_ends_its_judge_and_sends_nothing_there(
     assert other.asked == []
 
 
+@ANYWHERE
 def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
     fault_server, write, tmp_path
 ):
@@ -164,6 +169,7 @@ def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
     assert len(server.asked) >= 120
 
 
+@ANYWHERE
 def test_what_an_outage_outlasts_is_pending_and_lands_with_the_next_run(
     fault_server, write, tmp_path, capsys
 ):
@@ -223,6 +229,7 @@ def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
     assert 200 < len(server.asked) <= 200 + 2 * 8 * 4
 
 
+@ANYWHERE
 def test_a_provider_that_takes_no_more_ends_its_judge_and_keeps_what_landed(
     fault_server, write, tmp_path, capsys
 ):
@@ -237,6 +244,7 @@ def test_a_provider_that_takes_no_more_ends_its_judge_and_keeps_what_landed(
     assert rows_of(run).height == 100
 
 
+@ANYWHERE
 def test_what_a_provider_declines_is_a_row_and_its_costs_are_the_providers(
     fault_server, write, tmp_path, capsys
 ):
@@ -279,6 +287,7 @@ def test_a_variable_that_only_the_driver_has_is_the_callers_mistake(
     assert server.asked == []
 
 
+@ANYWHERE
 def test_answers_of_responders_behind_an_api_are_judged_but_for_those_declined(
     fault_server, write, tmp_path
 ):

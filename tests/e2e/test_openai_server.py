@@ -26,7 +26,7 @@ import pytest
 
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.cli import main
-from judgerel_ray.config import Limits, Sweep, load_sweep, parse_sweep
+from judgerel_ray.config import Limits, Sweep, parse_sweep, read_sweep
 from judgerel_ray.core import Ask, Condition
 from judgerel_ray.design import build_wave
 from judgerel_ray.engines import EngineSpec, make_engine
@@ -172,7 +172,7 @@ def answered(spec: EngineSpec, asks: list[Ask]):
 def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, demo_again):
     run = RunDirectory.open(str(demo_again))
     # Seeds hash the judge: the same asks, so the same.
-    _, asks = first_wave(load_sweep(str(demo_again.parent / "s.toml")), place=2)
+    _, asks = first_wave(read_sweep(str(demo_again.parent / "s.toml")), place=2)
     spec, _ = asks_of(sweep_text(served_judge(server), logprobs="true"))
     found = answered(spec, asks)
     assert sum(one.seed is None for one in found) == 16

@@ -131,7 +131,7 @@ def test_what_was_only_computed_is_aligned_and_told_on_the_page(explored, tmp_pa
     assert set(alike["undefined"]) == {"not_sampled"}
     assert alike["weighted"].null_count() == 0
     capsys.readouterr()
-    assert main(["align", str(explored), "--reference", "human"]) == 0
+    assert main(["align", "--full", str(explored), "--reference", "human"]) == 0
     assert "undefined: not sampled" in capsys.readouterr().out
     page = tmp_path / "page.html"
     assert main(["report", str(explored), "--out", str(page)]) == 0

@@ -76,7 +76,7 @@ def test_a_run_without_them_says_so(tmp_path, capsys):
 
 
 def test_what_is_printed(reasoned, capsys):
-    assert main(["distributions", reasoned.url, "--view", "reasoning"]) == 0
+    assert main(["distributions", "--full", reasoned.url, "--view", "reasoning"]) == 0
     printed = capsys.readouterr().out
     assert "j, b, temperature 1" in printed
     assert "agreement + reasoning + verdict = 1" in printed

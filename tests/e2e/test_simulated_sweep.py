@@ -221,7 +221,7 @@ def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
     assert {row["undefined"] for row in warm} == {None}
     assert all(row["low"] <= row["accuracy"] <= row["high"] for row in rows)
     assert {row["undefined"] for row in rows if row["temperature"] == 0} == {"single_replication"}
-    assert main(["questions", landed.out]) == 0
+    assert main(["questions", "--full", landed.out]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 2 * 2 * N_ITEMS + 2  # what agreement is of
     assert "same prompt (repeatability)" in lines[-2]
@@ -435,7 +435,7 @@ def test_an_engine_that_never_comes_up_is_exit_3_or_leaves_the_others(tmp_path, 
 def test_a_judge_that_needs_a_gpu_where_there_is_none_is_exit_2_and_no_directory(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(cluster, "_is_connected", lambda: False)
+    monkeypatch.setattr(cluster, "is_connected", lambda: False)
     file = write(tmp_path, judge("j").replace("gpus = 0", "gpus = 1"), ask(), items=[item(0)])
     assert run(file, tmp_path / "run") == 2
     out, err = capsys.readouterr()

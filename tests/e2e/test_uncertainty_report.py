@@ -160,7 +160,7 @@ def test_thresholds_may_be_stated_later_and_ask_nothing(run, tmp_path, capsys):
         == 2 * 4
     )
     assert "a threshold the sweep states" in text
-    assert main(["uncertainty", str(run / "run")]) == 0
+    assert main(["uncertainty", "--full", str(run / "run")]) == 0
     printed = capsys.readouterr().out
     tables = run_uncertainty_tables(open_run(str(run / "run")))
     stated = tables.worth.filter(quantity="accuracy_low", threshold=0.7)

@@ -22,7 +22,7 @@ from judgerel_ray.engines.openai.channel import (
     connection_failure,
     retry_after,
     status_failure,
-    tokens_told,
+    tokens_reported,
     wait_before,
 )
 
@@ -195,8 +195,8 @@ def test_what_waited_is_not_sent_to_a_server_that_takes_nothing_more():
 
 
 def test_tokens_of_an_answer_are_at_most_what_was_asked_for():
-    assert tokens_told({"usage": {"total_tokens": 12}}, 99) == 12
-    assert tokens_told("?", 99) == 99
+    assert tokens_reported({"usage": {"total_tokens": 12}}, 99) == 12
+    assert tokens_reported("?", 99) == 99
 
 
 def test_an_error_on_the_way_to_a_server_is_one_line():

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from judgerel_ray.fleet.engine_log import (
+    error_log_tail,
     last_error_line,
     loss_line,
     notice_line,
-    own_log_tail,
     short_notices,
 )
 
@@ -31,8 +31,8 @@ def test_the_cause_and_not_its_echo_is_named():
 
 
 def test_a_process_reads_the_end_of_its_own_log(tmp_path):
-    code = "import sys; from judgerel_ray.fleet.engine_log import own_log_tail\n"
-    code += "sys.stderr.write('KeyError: lost'); sys.stderr.flush(); print(own_log_tail())"
+    code = "import sys; from judgerel_ray.fleet.engine_log import error_log_tail\n"
+    code += "sys.stderr.write('KeyError: lost'); sys.stderr.flush(); print(error_log_tail())"
     with (tmp_path / "log").open("w") as log:
         done = subprocess.run(
             [sys.executable, "-c", code], stderr=log, stdout=subprocess.PIPE, text=True, check=True
@@ -41,10 +41,10 @@ def test_a_process_reads_the_end_of_its_own_log(tmp_path):
 
 
 def test_a_pipe_is_left_alone():
-    code = "from judgerel_ray.fleet.engine_log import own_log_tail; print(repr(own_log_tail()))"
+    code = "from judgerel_ray.fleet.engine_log import error_log_tail; print(repr(error_log_tail()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "''"
-    assert isinstance(own_log_tail(), str)
+    assert isinstance(error_log_tail(), str)
 
 
 # As Ray 2.60 tells a driver of a worker that is gone, and of its actor's calls.

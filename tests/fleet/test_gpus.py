@@ -12,7 +12,7 @@ from rich.console import Console
 
 from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineStartError
 from judgerel_ray.fleet import Board, JudgeState
 from judgerel_ray.store import CommitRecord, RunDirectory, read_errors, read_ledger, verify_run
@@ -64,7 +64,7 @@ def run(write_sweep: Callable[..., Path], tmp_path: Path):
     def go(*judges: dict[str, Any], **sweep: Any) -> RunSummary:
         path = write_sweep(judges, **sweep)
         console = Console(file=io.StringIO())
-        return run_sweep(load_sweep(str(path)), out=str(tmp_path / "run"), console=console)
+        return run_sweep(read_sweep(str(path)), out=str(tmp_path / "run"), console=console)
 
     return go
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.fleet import placement
 from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments, verify_run
 
@@ -77,7 +77,7 @@ def test_judges_of_one_two_and_four_gpus_end_on_a_cluster_that_starts_empty(
 
     follow(script())
     out = str(tmp_path / "run")
-    summary = run_sweep(load_sweep(str(path)), out=out, address=head.address)
+    summary = run_sweep(read_sweep(str(path)), out=out, address=head.address)
     assert order == ["four waits", "one works", "two works", "four works"]
     assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
     directory = RunDirectory.open(out)
@@ -107,7 +107,7 @@ def test_an_engine_made_for_a_large_node_is_made_again_over_the_small_ones_that_
         yield lambda pools, _: any(slot.ready for slot in pools["two"].slots.values())
 
     follow(script())
-    summary = run_sweep(load_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
+    summary = run_sweep(read_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
     assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
 
 
@@ -130,6 +130,6 @@ def test_nodes_that_die_under_an_engine_coming_up_cost_nothing_but_time(
         yield lambda _, landed: landed["two"] > 0
 
     follow(script())
-    summary = run_sweep(load_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
+    summary = run_sweep(read_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
     assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
     assert len(lost) == 2

@@ -554,8 +554,8 @@ def test_an_engine_that_does_not_start_names_a_log_that_is_there(
 ):
     log = tmp_path / "worker.err"
     log.write_text(written)
-    monkeypatch.setattr("judgerel_ray.fleet.engine_log.own_log", lambda: log)
-    monkeypatch.setattr(judge_actor, "own_log", lambda: log)
+    monkeypatch.setattr("judgerel_ray.fleet.engine_log.error_log", lambda: log)
+    monkeypatch.setattr(judge_actor, "error_log", lambda: log)
 
     async def fails():
         raise EngineStartError(raised, where={"judge": "j"}, hint="the log above")

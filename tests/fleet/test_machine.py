@@ -12,7 +12,7 @@ from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, gpus_here
 def alone(monkeypatch):
     """No cluster around, and one GPU."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(cluster, "_is_connected", lambda: False)
+    monkeypatch.setattr(cluster, "is_connected", lambda: False)
     monkeypatch.setattr(cluster, "gpus_here", lambda: 1)
 
 
@@ -49,7 +49,7 @@ def test_a_cluster_may_have_them_or_grow(monkeypatch, where):
     if where == "environment":
         monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     if where == "connected":
-        monkeypatch.setattr(cluster, "_is_connected", lambda: True)
+        monkeypatch.setattr(cluster, "is_connected", lambda: True)
     assert check_gpus({"a": 8}, "head:6379" if where == "address" else None) is None
 
 

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import TokenCounts
 from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, counts_of, record
 
@@ -61,7 +61,7 @@ def test_a_cluster_exports_what_a_run_told(
     judge = {"name": "a", "replicas": 1, "prices": {"prompt": 3.0, "completion": 9.0}}
     path = write_sweep([judge], n_items=4, replications=300, temperatures=(1.0,))
     out = str(tmp_path / "run")
-    summary = run_sweep(load_sweep(str(path)), out=out)
+    summary = run_sweep(read_sweep(str(path)), out=out)
     assert (summary.owed, len(seen)) == (0, 1)
     wait_until(lambda: value("ray_judgerel_judgments_total") == summary.landed, "all judgments")
     wait_until(lambda: value("ray_judgerel_cost_total"), "the cost")

@@ -326,7 +326,7 @@ def test_a_judge_too_large_for_this_machine_is_named_and_the_others_run(world, a
     [(pool, error)] = room.placement.unplaceable()
     assert pool.name == "big"
     assert "needs 8 GPUs, this machine has 4" in str(error)
-    pool.given_up = error
+    pool.fatal_error = error
     assert list(room.placement.unplaceable()) == []
 
 
@@ -494,7 +494,7 @@ def test_every_judge_that_fits_gets_its_turn_and_gpus_are_never_given_twice(
     room = Room(here, asking, named)
     done: set[str] = set()
     for pool, _ in list(room.placement.unplaceable()):
-        pool.given_up = EngineError("too large")
+        pool.fatal_error = EngineError("too large")
         done.add(pool.name)
     while done < set(named):
         slots = room.fill()

@@ -8,7 +8,7 @@ import pytest
 from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
+from judgerel_ray.fleet import AskHistory, JudgePool, JudgeState, Lease
 from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, sum_units
 from judgerel_ray.fleet.retry import MOST_NODE_LOSSES
 
@@ -157,10 +157,10 @@ def test_losses_count_by_item_and_once_a_death(asking):
     asks = [asking.ask("q1"), asking.ask("q1", first=1), asking.ask("q2")]
     assert pool.note_loss(asks, of_node=False)
     assert pool.losses == 1
-    assert pool.history(asking.ask("q1", first=7)) == History(losses=1)
-    assert pool.history(asking.ask("q3")) == History()
+    assert pool.history(asking.ask("q1", first=7)) == AskHistory(losses=1)
+    assert pool.history(asking.ask("q3")) == AskHistory()
     pool.note_loss([asking.ask("q1")], of_node=False)
-    assert pool.history(asking.ask("q1")) == History(losses=2)
+    assert pool.history(asking.ask("q1")) == AskHistory(losses=2)
 
 
 def test_a_lost_node_is_nobodys_fault_unless_it_happens_again_and_again(asking):
@@ -190,5 +190,5 @@ def test_a_state_says_what_the_judge_is_doing():
     assert pool.state(waiting, finished=False, settled=False) is JudgeState.STARTING
     assert pool.state(waiting, finished=True, settled=False) is waiting  # its wave comes later
     assert pool.state(JudgeState.RUNNING, finished=True, settled=True) is JudgeState.DONE
-    pool.given_up = EngineError("no")
+    pool.fatal_error = EngineError("no")
     assert pool.state(waiting, finished=True, settled=True) is JudgeState.FAILED

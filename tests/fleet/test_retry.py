@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet import Fate, History, decide
+from judgerel_ray.fleet import AskHistory, Fate, decide
 from judgerel_ray.fleet.retry import is_loss_of_node
 
 
 @given(
     history=st.builds(
-        History,
+        AskHistory,
         failures=st.integers(0, 20),
         losses=st.integers(0, 20),
         suspected=st.booleans(),
@@ -26,8 +26,8 @@ def test_only_convicts_and_what_failed_too_often_are_not_asked_again(history, mo
 
 
 def test_one_attempt_means_one():
-    assert decide(History(failures=1), max_attempts=1) is Fate.RECORD
-    assert decide(History(failures=0), max_attempts=1) is Fate.AGAIN
+    assert decide(AskHistory(failures=1), max_attempts=1) is Fate.RECORD
+    assert decide(AskHistory(failures=0), max_attempts=1) is Fate.AGAIN
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Whole runs of simulated judges on real Ray, with everything that goes wrong told beforehand."""
+"""Whole runs of simulated judges, with everything that goes wrong told beforehand.
+
+On real Ray, and again in one process; there an engine that dies only says so.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgeSpec, judge_actor
@@ -43,7 +46,7 @@ class Runner:
     def __call__(self) -> RunSummary:
         console = Console(file=io.StringIO(), force_terminal=False)
         try:
-            return run_sweep(load_sweep(str(self.sweep)), out=self.out, console=console)
+            return run_sweep(read_sweep(str(self.sweep)), out=self.out, console=console)
         finally:
             self.shown = console.file.getvalue()
 
@@ -75,8 +78,12 @@ class Runner:
 
 
 @pytest.fixture
-def runner(write_sweep: Callable[..., Path], tmp_path: Path) -> Callable[..., Runner]:
+def runner(
+    write_sweep: Callable[..., Path], tmp_path: Path, anywhere: str
+) -> Callable[..., Runner]:
     def make(*judges: dict[str, Any], out: str = "run", **sweep: Any) -> Runner:
+        if anywhere == "process":
+            judges = tuple(dying_here(one) for one in judges)
         return Runner(sweep=write_sweep(judges, **sweep), out=str(tmp_path / out))
 
     return make
@@ -84,6 +91,13 @@ def runner(write_sweep: Callable[..., Path], tmp_path: Path) -> Callable[..., Ru
 
 def judge(name: str = "a", replicas: int = 1, **options: Any) -> dict[str, Any]:
     return {"name": name, "replicas": replicas, "engine_options": options}
+
+
+def dying_here(one: dict[str, Any]) -> dict[str, Any]:
+    """A judge whose engines do not take their process along."""
+    options = one["engine_options"]
+    dies = {"dies": "raise"} if {"dies_on", "poison"} & options.keys() else {}
+    return {**one, "engine_options": {**options, **dies}}
 
 
 def test_everything_lands_once_and_a_second_run_asks_nothing(runner):
@@ -101,6 +115,7 @@ def test_everything_lands_once_and_a_second_run_asks_nothing(runner):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("all_engines_first")
+@pytest.mark.parametrize("anywhere", ["ray"], indirect=True)
 def test_an_item_is_asked_of_one_engine(runner):
     run = runner(
         judge("a", replicas=2, tokens_per_s=1000),

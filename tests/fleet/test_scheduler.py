@@ -368,7 +368,7 @@ def check_all_settled(asking, one: Play, work: dict[str, list]) -> None:
     for name, items in work.items():
         board, pool = one.board.judges[name], one.pools[name]
         mine = Counter({key: n for key, n in settled.items() if key[0] == name})
-        if pool.given_up is not None and not pool.came_up:
+        if pool.fatal_error is not None and not pool.came_up:
             # No engine of it ever came up: nothing was asked, so nothing landed and nothing failed.
             assert mine == Counter()
             continue
@@ -430,7 +430,7 @@ def test_a_poisonous_item_costs_few_engines_however_often_it_is_asked(asking, pl
     one.wave(work)
     check_all_settled(asking, one, work)
     assert 2 <= one.world.deaths["a"] <= 2 + math.ceil(math.log2(30))
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert len(one.world.errors) == 10 * n_asks
     assert set(one.world.error_kinds) == {"quarantined"}
 
@@ -445,7 +445,7 @@ def test_one_deadly_item_among_many_in_flight_is_found_within_the_limits(
     one = play({"a": (1, engines)}, {"a": Fates(poison=frozenset({deadly}))}, max_engine_losses=3)
     one.wave(work, size=1)
     check_all_settled(asking, one, work)
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert [key[1] for key in one.world.errors] == [f"{deadly}@1.0"]
     assert one.world.deaths["a"] <= 2 + math.ceil(math.log2(600))
 
@@ -456,7 +456,7 @@ def test_several_deadly_items_are_found_too(asking, play):
     one = play({"a": (1, 2)}, {"a": Fates(poison=poison)})
     one.wave(work)
     check_all_settled(asking, one, work)
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert {key[1].split("@")[0] for key in one.world.errors} == poison
     assert one.world.deaths["a"] <= len(poison) * (2 + math.ceil(math.log2(600)))
 
@@ -518,7 +518,7 @@ def test_suspects_are_not_blamed_for_an_engine_that_was_dead_before_them(
     one.wave(work)
     check_all_settled(asking, one, work)
     assert not one.world.errors
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert len(one.world.actors) in (3, 4)
 
 
@@ -590,7 +590,7 @@ def test_a_start_that_fails_twice_gives_the_judge_up_and_the_others_go_on(asking
     one = play({"a": (1, 1), "b": (1, 1)}, {"a": Fates(start_fails=1.0)})
     one.wave(work)
     check_all_settled(asking, one, work)
-    assert isinstance(one.pools["a"].given_up, EngineStartError)
+    assert isinstance(one.pools["a"].fatal_error, EngineStartError)
     assert one.board.judges["a"].state is JudgeState.FAILED
     assert one.board.judges["b"].landed == 20
 
@@ -621,7 +621,7 @@ def test_nodes_that_die_under_engines_coming_up_are_nobodys_fault(asking, play, 
     one.wave(work)
     check_all_settled(asking, one, work)
     assert len(lost) == 2
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert one.board.judges["a"].landed == 20
 
 
@@ -630,7 +630,7 @@ def test_a_judge_that_brings_down_every_node_it_starts_on_is_given_up(asking, pl
     error = EngineLost(NODE_DIED)
     monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: error))
     one.wave({"a": asking.items(2, 2)})
-    assert one.pools["a"].given_up is error
+    assert one.pools["a"].fatal_error is error
     assert len(one.world.actors) == 5 + 2
 
 
@@ -640,7 +640,7 @@ def test_a_mistake_of_the_caller_is_not_tried_again(asking, play, monkeypatch):
     monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: wrong))
     one.wave({"a": asking.items(2, 2)})
     assert len(one.world.actors) == 1
-    assert one.pools["a"].given_up is wrong
+    assert one.pools["a"].fatal_error is wrong
 
 
 def test_a_directory_not_seen_ends_the_run(asking, play, monkeypatch):
@@ -668,7 +668,7 @@ def test_a_judge_goes_on_with_the_engines_that_came_up(asking, play, monkeypatch
     work = {"a": asking.items(1000, 20)}
     one.wave(work)
     check_all_settled(asking, one, work)
-    assert one.pools["a"].given_up is None
+    assert one.pools["a"].fatal_error is None
     assert len(made) == 4  # two tries, and no more
 
 
@@ -738,5 +738,5 @@ def test_a_judge_too_large_does_not_hold_up_the_others_of_a_cluster(asking, play
     assert one.display.waited == {("a", None), ("big", "16 GPUs, the cluster has 4"), ("big", None)}
     assert one.board.judges["a"].landed == 25
     assert done_at == [25, 25]  # asked of the cluster only once the other was done
-    assert isinstance(one.pools["big"].given_up, EngineStartError)
+    assert isinstance(one.pools["big"].fatal_error, EngineStartError)
     check_all_settled(asking, one, work)

@@ -203,7 +203,7 @@ def test_engines_that_land_before_they_die_are_not_counted_against_a_judge(
         land_outside(sent, make_actor_here)
         mine.lose(name)
         assert mine.pool.losses == 1
-    assert mine.pool.given_up is None
+    assert mine.pool.fatal_error is None
     mine.check()
 
 
@@ -375,11 +375,11 @@ def test_a_judge_nothing_more_can_be_asked_of_ends_when_its_leases_have(asking, 
     )
     del mine.pool.slots["a"].leases[1]
     mine.settlement.receipt(mine.pool, first, receipt)
-    assert mine.pool.given_up is None  # what is answered in the other lease may still land
+    assert mine.pool.fatal_error is None  # what is answered in the other lease may still land
     assert isinstance(mine.pool.mistake, SweepError)
     del mine.pool.slots["a"].leases[2]
     mine.settlement.receipt(mine.pool, second, replace(receipt, lease=2, failed=()))
-    assert mine.pool.given_up is mine.pool.mistake
+    assert mine.pool.fatal_error is mine.pool.mistake
     assert mine.board.error == "no money left"
     assert mine.dropped == ["a"]
 
@@ -423,7 +423,7 @@ def test_too_many_deaths_give_the_judge_up(asking, account):
         mine.send_next(f"a{n}", units=1)
         slot = mine.pool.slots[f"a{n}"]
         mine.settlement.lose(mine.pool, slot, kind="engine_lost", message="gone")
-    assert "4 engines died" in str(mine.pool.given_up)
+    assert "4 engines died" in str(mine.pool.fatal_error)
     assert mine.board.failed == 160
     assert read_errors(mine.run)["key"].n_unique() == 160
     mine.check()
@@ -451,10 +451,10 @@ def test_engines_lost_with_something_landed_in_between_do_not_add_up(asking, acc
         books.settlement.lose(books.pool, books.slot(f"dead{k}"), kind="engine_lost", message="x")
         assert lost.lease.n_requests > 0
         done = books.send_next(f"well{k}", units=1)
-        if books.pool.given_up or not done.lease.asks:
+        if books.pool.fatal_error or not done.lease.asks:
             break
         books.settlement.receipt(books.pool, done, receipt_for(done))
-    assert books.pool.given_up is None
+    assert books.pool.fatal_error is None
 
 
 def test_what_fails_together_is_recorded_in_one_file(asking, account):

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.fleet.telemetry import note, traced_run
 
@@ -90,7 +90,7 @@ def test_an_exporter_that_is_not_installed_is_named(monkeypatch):
 @pytest.mark.usefixtures("ray_local")
 def test_a_run_traces_its_engines_and_leases(collected, monkeypatch, write_sweep, tmp_path):
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
-    sweep = load_sweep(str(write_sweep([{"name": "a", "replicas": 1}], n_items=4)))
+    sweep = read_sweep(str(write_sweep([{"name": "a", "replicas": 1}], n_items=4)))
     summary = run_sweep(sweep, out=str(tmp_path / "run"))
     (run,) = (span for span in collected if span.name == "judgerel.run")
     (start,) = (span for span in collected if span.name == "judgerel.engine_start")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from judgerel_ray import stats
+
 MODULE_LINES = 800
 FUNCTION_LINES = 80
 FORBIDDEN_NAMES = {"util", "helper", "common", "base", "misc", "manager"}
@@ -68,12 +70,16 @@ def undocumented(modules) -> list[str]:
 
 
 def _exports(modules) -> dict[str, set[str]]:
-    """What each room offers to the others: the ``__all__`` of its ``__init__``."""
+    """What each room's ``__init__`` offers: its ``__all__``, and what is imported ``as`` itself."""
     offered: dict[str, set[str]] = {}
     for module in modules:
-        for node in module.tree.body if module.path.endswith("/__init__.py") else ():
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                offered.setdefault(module.room, set()).update(ast.literal_eval(node.value))
+        names = offered.setdefault(module.room, set())
+        for node in ast.walk(module.tree) if module.path.endswith("/__init__.py") else ():
+            listed = isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+            if listed and ast.unparse(node.targets[0]) == "__all__":
+                names.update(ast.literal_eval(node.value))
+            if isinstance(node, ast.ImportFrom):
+                names.update(one.name for one in node.names if one.name == one.asname)
     return offered
 
 
@@ -169,6 +175,12 @@ def test_missing_docstrings_and_examples_are_found(planted):
     place = "judgerel_ray/store/planted.py"
     assert undocumented([module]) == [f"{place}:1 A", f"{place}:2 f", f"{place}:4 h"]
     assert without_example([room, module]) == [f"{place}:4 h"]
+    room = planted("from x import h as h\n", "judgerel_ray/store/__init__.py")
+    assert without_example([room, module]) == [f"{place}:4 h"]
+
+
+def test_statistics_that_are_loaded_late_are_those_that_types_know(package):
+    assert sorted(_exports(package)["stats"]) == stats.__all__
 
 
 def test_broad_excepts_are_found_outside_the_fleet(planted):

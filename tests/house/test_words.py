@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tokenize
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
@@ -41,8 +42,23 @@ INSTEAD = {
 }
 """A pattern of what is not written, and what is."""
 
-NOT_NAMES = {"told", "said", "mine", "ours", "theirs"}
-"""Verbs and pronouns that name nothing: a name is a noun."""
+NOT_NAMES = {
+    "told", "said", "mine", "ours", "theirs", "aside", "led", "given", "strangers", "placeless",
+}  # fmt: skip
+"""Words that are no part of any name: verbs, pronouns and riddles name nothing."""
+
+NOT_DEFINED = {"own", "asked"}
+"""Words that no function and no class has in its name; the first is no name by itself, either."""
+
+MAY_BE_GIVEN = {("judgerel_ray/stats/generalizability/dstudy.py", "given")}
+"""The public parameter of ``stats.dependability``: facets that a measurement is given."""
+
+SHARED = {
+    "main": "the command, and what ``python -m`` runs in a process of its own",
+    "replay": "the verb, and the replay of a stopping rule in ``judgerel_ray.stats``",
+    "Row": "a row of a frame, as a mapping that may or may not be written to",
+}
+"""Public names that more than one module may define."""
 
 _NAME_KEYS = ("arg", "id", "attr", "name")
 
@@ -74,20 +90,82 @@ def banned_on_a_page(path: str, text: str) -> list[str]:
     ]
 
 
+def parts_of(name: str) -> set[str]:
+    """Words of a name: ``_own_cells``, ``OWN_CELLS`` and ``OwnCells`` are of the same two."""
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)}
+
+
 def banned_names(path: str, tree: ast.AST) -> list[str]:
-    """Variables, parameters and functions of a module that are called by no noun."""
-    named = (
-        (node.lineno, next(getattr(node, key) for key in _NAME_KEYS if hasattr(node, key)))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
-        or (isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store))
-    )
-    return [f"{path}:{line} {name}" for line, name in named if name.strip("_") in NOT_NAMES]
+    """Variables, parameters, functions and classes of a module that are called by no noun."""
+    faults = []
+    for node in ast.walk(tree):
+        is_defined = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        is_stored = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if not (is_defined or is_stored or isinstance(node, ast.arg)):
+            continue
+        name = next(getattr(node, key) for key in _NAME_KEYS if hasattr(node, key))
+        wrong = parts_of(name) & (NOT_NAMES | NOT_DEFINED if is_defined else NOT_NAMES)
+        if (wrong or name.strip("_").lower() == "own") and (path, name) not in MAY_BE_GIVEN:
+            faults.append(f"{path}:{node.lineno} {name}")
+    return faults
+
+
+def public_names(tree: ast.Module) -> list[tuple[str, str]]:
+    """Public functions, classes and type aliases of a module, each with its text."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.append((node.name, f"at line {node.lineno}"))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and re.match("[A-Z]+[a-z]", target.id):
+                found.append((target.id, ast.unparse(node.value)))
+    return [(name, text) for name, text in found if name[0] != "_" and name not in SHARED]
+
+
+def repeated_names(trees: Mapping[str, ast.Module]) -> list[str]:
+    """Public names that modules define differently: aliases of one text are one name."""
+    places: dict[str, dict[str, list[str]]] = {}
+    for path, tree in trees.items():
+        for name, text in public_names(tree):
+            key = f"{path} {text}" if text.startswith("at line") else text
+            places.setdefault(name, {}).setdefault(key, []).append(path)
+    return [
+        f"{name}: {', '.join(sorted(path for paths in texts.values() for path in paths))}"
+        for name, texts in sorted(places.items())
+        if len(texts) > 1
+    ]
+
+
+def test_public_names_are_unique_in_the_package(package):
+    faults = repeated_names({module.path: module.tree for module in package})
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "repeats"),
+    [
+        ("def f(): ...", "class f: ...", True),
+        ("class Pair: ...", "Pair = tuple[int, int]", True),
+        ("Pair = tuple[int, int]", "Pair = tuple[str, str]", True),
+        ("Pair = tuple[int, int]", "Pair = tuple[int, int]", False),
+        ("def _f(): ...", "def _f(): ...", False),
+        ("def main(): ...", "def main(): ...", False),
+        ("LIMIT = 1", "LIMIT = 2", False),
+    ],
+)
+def test_repeated_names_are_found(first, second, repeats):
+    assert bool(repeated_names({"a.py": ast.parse(first), "b.py": ast.parse(second)})) == repeats
 
 
 def test_names_are_nouns(package):
     faults = [fault for module in package for fault in banned_names(module.path, module.tree)]
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("line", ["own_picked = 1", "n_asked = 2", "level = 1", "fold = 1"])
+def test_names_that_are_some_pass(line):
+    assert banned_names("m.py", ast.parse(line)) == []
 
 
 @pytest.mark.parametrize(
@@ -99,6 +177,14 @@ def test_names_are_nouns(package):
         "for mine in a: ...",
         "async def told(): ...",
         "a._said = 1",
+        "def told_of(): ...",
+        "_MOST_TOLD_OF = 6",
+        "class LedRows: ...",
+        "own = 1",
+        "def own_rows(): ...",
+        "class OwnRows: ...",
+        "def _asked(): ...",
+        "given_N = 1",
     ],
 )
 def test_names_that_are_none_are_found(line):

@@ -228,7 +228,7 @@ def test_a_log_is_judged_again_and_its_variance_split(tmp_path, capsys, monkeypa
     assert estimates["residual"] == pytest.approx(residual)
     assert estimates["item_id x responder"] == pytest.approx(between - residual / 8)
     capsys.readouterr()
-    assert main(["advise", "run", "--nested", "responder"]) == 0
+    assert main(["advise", "--full", "run", "--nested", "responder"]) == 0
     assert "between judgments of one answer" in " ".join(capsys.readouterr().out.split())
 
 

@@ -9,7 +9,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.importers import TableMapping, import_judgments, import_table
+from judgerel_ray.importers import TableMapping, import_table, read_foreign_judgments
 from judgerel_ray.measuring.reliability import reduce_judgments
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -93,7 +93,7 @@ def test_what_is_imported_can_be_reduced(tmp_path):
     pl.DataFrame({"item": [1, 1, 2], "s0": [1, 2, 3], "s1": [1, 2, 4], "r": ["a", "b", "a"]}
                  ).write_parquet(tmp_path / "log.parquet")  # fmt: skip
     mapping = TableMapping(columns={"item_id": "item", "responder": "r"}, repeats="s?")
-    found = import_judgments("table", str(tmp_path / "log.parquet"), mapping)
+    found = read_foreign_judgments("table", str(tmp_path / "log.parquet"), mapping)
     found.write_parquet(tmp_path / "judgments.parquet")
     row = reduce_judgments(
         tally_file(str(tmp_path / "judgments.parquet")).rows, coefficients=["krippendorff_alpha"]
@@ -136,7 +136,7 @@ def test_names_that_judgments_do_not_have_are_refused():
 
 def test_other_formats_name_their_own_columns(tmp_path):
     with pytest.raises(SweepError, match="the columns of people are fixed"):
-        import_judgments("people", "x.parquet", TableMapping(repeats="s?"))
+        read_foreign_judgments("people", "x.parquet", TableMapping(repeats="s?"))
     (tmp_path / "log.txt").write_text("x")
     with pytest.raises(SweepError, match=r".tsv, .jsonl, .ndjson or .json, got .txt"):
         import_table(str(tmp_path / "log.txt"))

@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
 from judgerel_ray.protocols import load_criterion, load_scale, load_template
@@ -55,7 +55,7 @@ TEMPLATES = ("default", "lee2025")
 
 
 def test_the_grid_of_the_paper_is_960000_requests_a_template_and_its_header_says_so():
-    *grid, ablation = counted(load_sweep(SWEEP))
+    *grid, ablation = counted(read_sweep(SWEEP))
     assert grid == [len(TEMPLATES) * 4 * 1000 * 3 * 4 * 5] * 4 == [480_000] * 4
     assert ablation == len(TEMPLATES) * 200 * 4 * 3 * 5 == 24_000
     assert sum(grid) == len(TEMPLATES) * 960_000
@@ -65,7 +65,7 @@ def test_the_grid_of_the_paper_is_960000_requests_a_template_and_its_header_says
 
 
 def test_every_ask_of_the_grid_has_the_papers_scales_and_lengths():
-    *grid, ablation = load_sweep(SWEEP).ask
+    *grid, ablation = read_sweep(SWEEP).ask
     for ask in (*grid, ablation):
         assert ask.scales == ("points5", "points10", "likert5", "binary")
         assert (ask.first_replications, ask.top_k, ask.top_p) == (5, 0, 1.0)
@@ -90,6 +90,6 @@ def test_recorded_items_plan_to_their_counts(recordings, tmp_path):
     (tmp_path / "mixes" / mix.name).write_text(small)
     file = tmp_path / "lee2025.toml"
     file.write_text(local(SWEEP.read_text()))
-    plan = plan_resolved(resolve(load_sweep(file)))
+    plan = plan_resolved(resolve(read_sweep(file)))
     grid = (40 + 20 + 40 + 20) * 3 * 4 * 5
     assert plan.requests == len(TEMPLATES) * (4 * grid + 40 * 4 * 3 * 5) == 62_400

@@ -13,7 +13,7 @@ from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.plan.specs import engine_spec
 from judgerel_ray.benchmarks import load_items, sample_items
 from judgerel_ray.cli import main
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.config.series import load_series
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
@@ -84,7 +84,7 @@ def test_there_are_ready_sweeps():
 
 @pytest.mark.parametrize("file", SWEEPS, ids=lambda file: file.stem)
 def test_a_ready_sweep_loads_and_says_how_to_start_it(file):
-    sweep = load_sweep(file)
+    sweep = read_sweep(file)
     assert sweep.name == file.stem.split("__")[0]
     first = file.read_text().splitlines()[0]
     assert first.startswith("# ")
@@ -104,7 +104,7 @@ def test_the_ready_series_asks_of_a_simulated_judge_what_its_header_says():
 
 
 def test_the_grid_of_the_paper_is_66165_requests_and_its_header_says_so():
-    sweep = load_sweep(JOBS / f"{PAPER}.toml")
+    sweep = read_sweep(JOBS / f"{PAPER}.toml")
     items = sum((stand_ins(name, n) for name, n in CATEGORIES.items()), ())
     counts = counts_of(sweep, lambda _: items)
     assert len(items) == 55
@@ -114,7 +114,7 @@ def test_the_grid_of_the_paper_is_66165_requests_and_its_header_says_so():
 
 
 def test_the_paper_from_its_beginning_writes_315_answers():
-    sweep = load_sweep(JOBS / f"{OWN}.toml")
+    sweep = read_sweep(JOBS / f"{OWN}.toml")
     counts = counts_of(sweep, lambda a: stand_ins(a.benchmark, CATEGORIES[a.benchmark], options=""))
     answers = sum(count.requests for count in counts if count.role == "responder")
     first_turns = sum(count.requests for count in counts if count.stage == "turn1")
@@ -124,7 +124,7 @@ def test_the_paper_from_its_beginning_writes_315_answers():
 
 
 def test_the_draws_of_its_asks_are_one_of_each_category():
-    sweep = load_sweep(JOBS / f"{OWN}.toml")
+    sweep = read_sweep(JOBS / f"{OWN}.toml")
     for ask in sweep.ask:
         draw = ask.sample
         assert draw is not None
@@ -142,7 +142,7 @@ def test_the_draws_of_its_asks_are_one_of_each_category():
 
 def test_the_demo_plans_what_its_header_says(capsys):
     file = JOBS / "demo__tiny-judge__cpu.toml"
-    plan = plan_resolved(resolve(load_sweep(file)))
+    plan = plan_resolved(resolve(read_sweep(file)))
     [stage], [judge] = plan.stages, plan.judges
     assert plan.requests == 2_896
     assert stage.items == 16
@@ -159,7 +159,7 @@ def test_the_papers_own_questions_plan_to_66165(recordings, tmp_path):
     text = (JOBS / f"{PAPER}.toml").read_text()
     file = tmp_path / "schroeder2024.toml"
     file.write_text(text.replace("../data/schroeder2024", str(recordings / "seed000")))
-    plan = plan_resolved(resolve(load_sweep(file)))
+    plan = plan_resolved(resolve(read_sweep(file)))
     assert plan.requests == 66_165
     assert [stage.items for stage in plan.stages] == [55, 55, 55]
 
@@ -185,7 +185,7 @@ def test_a_ready_sweep_says_how_to_try_it_with_a_simulated_judge(file, tmp_path)
     text = re.sub(rf"(?m)^({'|'.join(dropped)}) = .*\n", "", file.read_text())
     text = re.sub(r"(?m)^model = .*", f"{said[1]}\n{said[2]}", text)
     (tmp_path / "try.toml").write_text(text)
-    sweep = load_sweep(tmp_path / "try.toml")
+    sweep = read_sweep(tmp_path / "try.toml")
     assert {(one.engine, one.model, one.gpus) for one in sweep.judge} == {
         ("simulated", "uniform", 0)
     }

@@ -8,7 +8,7 @@ import pytest
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
 from judgerel_ray.protocols import load_template
@@ -54,7 +54,7 @@ def with_apis(text):
 
 
 def test_its_counts_are_those_of_its_header():
-    counts = counted(load_sweep(SWEEP))
+    counts = counted(read_sweep(SWEEP))
     each = N_MODELS * N_QUESTIONS * (1 + 5)
     assert counts == {
         ("select", "responder"): each,
@@ -70,7 +70,7 @@ def test_its_counts_are_those_of_its_header():
 
 
 def test_judges_compare_the_answers_of_temperature_0():
-    [ask] = load_sweep(SWEEP).ask
+    [ask] = read_sweep(SWEEP).ask
     assert (ask.answer_temperature, ask.candidates, ask.top_k) == (0.0, 2, 0)
     assert ask.roles == ("participant", "evaluator_only")
 
@@ -78,7 +78,7 @@ def test_judges_compare_the_answers_of_temperature_0():
 def test_the_judges_behind_apis_stand_in_for_the_open_ones(tmp_path):
     file = tmp_path / SWEEP.name
     file.write_text(with_apis(SWEEP.read_text()))
-    sweep = load_sweep(file)
+    sweep = read_sweep(file)
     assert [judge.name for judge in sweep.judge] == [
         "claude-3.5-haiku",
         "gpt-4.1-nano",
@@ -103,5 +103,5 @@ def test_recorded_questions_plan_to_their_counts(recordings, tmp_path, is_behind
     text = text.replace('"mmlu_pro"', '"bergman2025"').replace("../data/mmlu_pro", "some.parquet")
     file = tmp_path / "s.toml"
     file.write_text(text.replace("n = 600", "n = 20"))
-    plan = plan_resolved(resolve(load_sweep(file)))
+    plan = plan_resolved(resolve(read_sweep(file)))
     assert plan.requests == 20 * N_MODELS * 6 * 4

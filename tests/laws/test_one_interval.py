@@ -11,11 +11,11 @@ import pytest
 import judgerel_ray
 from judgerel_ray.measuring.lead_codes import leads
 from judgerel_ray.stats import COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 TWO_JUDGES = Path(__file__).parents[2] / "docs/data/two-judges.csv"
-IN_ORDERS = (*COEFFICIENTS, *CORRECTNESS, *ORDER_EFFECTS)
+IN_ORDERS = (*COEFFICIENTS, *OF_GOLD, *ORDER_EFFECTS)
 ALONE = ("krippendorff_alpha", "valid_rate")
 """Coefficients that are asked for alone, too: nothing else of a call moves their interval."""
 
@@ -62,7 +62,7 @@ FILES = {
 def test_gate_and_reduce_print_one_interval(name):
     source = FILES[name]
     columns = (pl.read_csv(source) if isinstance(source, str) else source).columns
-    lacking = {*(() if "gold" in columns else CORRECTNESS),
+    lacking = {*(() if "gold" in columns else OF_GOLD),
                *(() if "label" in columns else ORDER_EFFECTS)}  # fmt: skip
     names = [one for one in IN_ORDERS if one not in lacking]
     rules = [f"{one} >= 0" for one in names]

@@ -11,10 +11,10 @@ from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED
-from judgerel_ray.measuring.consistency import CONSISTENCY
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.measuring.unstable import least_stable
 from judgerel_ray.stats import COEFFICIENTS
+from judgerel_ray.stats.internal_consistency import CONSISTENCY
 
 SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value
 

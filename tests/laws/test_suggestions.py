@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgerel_ray.cli import main
-from tests.laws.test_layouts import layout, truth, write
+from tests.laws.test_layouts import KINDS, MORE, layout, truth, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 SHEETS = Path(__file__).parents[1] / "cases/sheets"
@@ -53,13 +53,15 @@ def test_every_suggestion_about_a_sheet_works(path, capsys, tmp_path, monkeypatc
     assert not dead_ends(["reduce", str(path)], capsys)
 
 
-@pytest.mark.parametrize("seeds", [
-    range(60), pytest.param(range(60, 400), marks=pytest.mark.slow),
+@pytest.mark.parametrize(("seeds", "kinds"), [
+    (range(60), KINDS), (range(10_000, 10_060), MORE),
+    pytest.param(range(60, 400), KINDS, marks=pytest.mark.slow),
+    pytest.param(range(10_060, 10_400), MORE, marks=pytest.mark.slow),
 ])  # fmt: skip
-def test_every_suggestion_about_a_layout_works(seeds, capsys, tmp_path):
+def test_every_suggestion_about_a_layout_works(seeds, kinds, capsys, tmp_path):
     found = []
     for seed in seeds:
         draw = random.Random(seed)
-        files = write(layout(draw, truth(draw))[1], tmp_path)
+        files = write(layout(draw, truth(draw), kinds)[1], tmp_path)
         found += [f"{seed}: {one}" for one in dead_ends(["reduce", str(files)], capsys)]
     assert not found, "\n".join(found)

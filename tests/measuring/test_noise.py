@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.noise import (
     SERVING,
@@ -20,6 +21,8 @@ from judgerel_ray.measuring.noise import (
     shared_requests,
 )
 from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.serving import serving_of
+from judgerel_ray.measuring.tables import Coefficients
 from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.measuring.unstable import least_stable
 
@@ -99,7 +102,8 @@ def test_temperature_0_asked_once_and_others_have_none():
     for rows in (once, warm, pl.concat([once, warm])):
         assert noise(rows).is_empty()
         assert noise(rows).columns == noise(frame([[("A", "x")] * 2])).columns
-    assert serving_noise(warm.lazy().drop("temperature", "text"), groups=["judge"]).is_empty()
+    without = Snapshot(frame=warm.lazy().drop("temperature", "text"))
+    assert serving_of(without, Coefficients.frame(groups={"judge": pl.String()})).is_empty()
 
 
 def test_failed_requests_and_other_blocks_are_no_replies():

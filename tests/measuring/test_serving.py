@@ -14,7 +14,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, StoreError, SweepError
 from judgerel_ray.measuring.noise import SERVING
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.measuring.serving import serving_between
 from judgerel_ray.reporting.standing import plan_text
 from tests.opening import reduction, snapshot
@@ -205,7 +205,7 @@ def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):
 def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     one = run_of("one", engine={"max_num_seqs": 1})
     two = run_of("two", SAME_VERDICT | OTHER_VERDICT, engine={"max_num_seqs": 8})
-    assert main(["compare", one, two]) == 0
+    assert main(["compare", "--full", one, two]) == 0
     out = capsys.readouterr().out
     packed = "".join(out.split())  # the names of the runs may be longer than a line
     assert f"Servingnoise:15requestsaskedinboth{one}and{two}" in packed

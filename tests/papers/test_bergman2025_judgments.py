@@ -9,7 +9,7 @@ import pytest
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.importers import import_bergman2025, import_judgments
+from judgerel_ray.importers import import_bergman2025, read_foreign_judgments
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.stats import auroc, clopper_pearson
 
@@ -51,7 +51,7 @@ def answers(path, **given):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_each_file_says_whose_answers_it_holds(tmp_path, role, kind):
     name, texts = NAMES[role]
-    whole = import_judgments("bergman2025", write(tmp_path, rows(texts), f"{name}.{kind}"))
+    whole = read_foreign_judgments("bergman2025", write(tmp_path, rows(texts), f"{name}.{kind}"))
     found = whole.filter(pl.col("stage") != "select")
     selected = whole.filter(pl.col("stage") == "select")
     assert selected.height == (3 if role == "responder" else 0)
@@ -140,7 +140,7 @@ def test_whose_answers_they_are_must_be_known(tmp_path):
     with pytest.raises(SweepError, match="Try: --judge NAME"):
         import_bergman2025(write(tmp_path, rows(ALONE), "results.csv"))
     with pytest.raises(SweepError, match=r"of bergman2025, not of table.*--value judge=NAME"):
-        import_judgments("table", "t.csv", judge="j")
+        read_foreign_judgments("table", "t.csv", judge="j")
     with pytest.raises(SweepError, match=r"expected .csv or .parquet, got .json"):
         import_bergman2025("results.json")
 

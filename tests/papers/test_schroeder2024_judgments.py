@@ -8,7 +8,7 @@ import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.importers import IMPORTERS, import_judgments, import_schroeder2024
+from judgerel_ray.importers import IMPORTERS, import_schroeder2024, read_foreign_judgments
 
 TEXTS = {
     "bbh:navigate": ["Best Response: [[B]]", "[F]: none", "Best Response: c"],
@@ -78,7 +78,7 @@ def test_every_form_gives_the_same_judgments(tmp_path, name):
 def test_what_is_imported_can_be_reduced(tmp_path):
     source, written = tmp_path / "judgments.zip", tmp_path / "judgments.parquet"
     write_zip(source)
-    import_judgments("schroeder2024", str(source)).write_parquet(written)
+    read_foreign_judgments("schroeder2024", str(source)).write_parquet(written)
     loaded = tally_file(str(written)).rows.collect()
     assert loaded.height == 18
     assert loaded["outcome"].n_unique() == 3
@@ -182,11 +182,11 @@ def test_a_missing_file_and_a_folder_are_said(tmp_path):
 def test_an_unknown_format_is_told_its_neighbour():
     assert IMPORTERS["schroeder2024"] is import_schroeder2024
     with pytest.raises(SweepError, match=r"unknown format 'Schroeder24'.*Try: schroeder2024"):
-        import_judgments("Schroeder24", "x.zip")
+        read_foreign_judgments("Schroeder24", "x.zip")
     with pytest.raises(
         SweepError, match=r"expected one of auto, .*, schroeder2024, table, people, bergman2025$"
     ):
-        import_judgments("nonsense", "x.eval")
+        read_foreign_judgments("nonsense", "x.eval")
 
 
 SAID = {"Who?": ["correct", "INCORRECT.", "2019"], "Where?": ["", "it is correct", "incorrect"]}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Completion, Menu, OwnForm, Scale, request_key
+from judgerel_ray.core import Completion, FormSpec, Menu, Scale, request_key
 from judgerel_ray.engines.engine import cut_after, stopped_in_thought
 from judgerel_ray.engines.next_tokens import verdict_place
 from judgerel_ray.protocols import (
@@ -66,11 +66,11 @@ def menu_of(form, reader="first"):
     elif form in ("final_answer", "correct_answer"):
         fields |= {"labels": ("1", "2")}
     elif form == "json":
-        own = OwnForm(path=("verdict",), example='{"verdict": "{verdict}"}')
-        fields |= {"form": "own", "own": own, "words": (("A",), ("B",))}
+        own = FormSpec(path=("verdict",), example='{"verdict": "{verdict}"}')
+        fields |= {"form": "own", "declared": own, "words": (("A",), ("B",))}
     elif form == "own":
-        own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]")
-        fields |= {"own": own, "words": (("A",), ("B",))}
+        own = FormSpec(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]")
+        fields |= {"declared": own, "words": (("A",), ("B",))}
     return Menu(**fields)
 
 

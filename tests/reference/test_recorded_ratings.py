@@ -21,7 +21,7 @@ from judgerel_ray.analyses.confusion.people import people_table
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.stats import krippendorff_alpha
 from tests.opening import coefficients as coefficients_of
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
+from judgerel_ray.analyses.gate.show import SIGNS, STANDINGS, decisions
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.reporting.pages import first_screen
@@ -16,7 +16,7 @@ from tests.analyses.gate.test_gate import BY_DEFAULT, judged
 from tests.tiers import first_of_each
 
 HOSTILE = '"><script>alert(1)</script>'
-OF_PASS = {word: verdict.value for verdict, word in SAID.items()}
+OF_PASS = {word: verdict.value for verdict, word in STANDINGS.items()}
 
 
 def page_of(rows: pl.DataFrame, folder, **asked) -> str:
@@ -38,7 +38,7 @@ def test_the_page_says_what_the_gate_says(kind, tmp_path):
     gated = judgerel_ray.gate(str(tmp_path / "rows.csv"), exact_values=True)
     lines = re.findall(r'<p class="(?:met|missed|open)"><strong>(.) j: ([a-z ]+)\.', page)
     assert [
-        (SIGNS[one.verdict], SAID[one.verdict]) for one in decisions(gated.requirements)
+        (SIGNS[one.verdict], STANDINGS[one.verdict]) for one in decisions(gated.requirements)
     ] == lines
     assert [OF_PASS[said] for _, said in lines] == [gated.verdict] == [expected]
     if "place" in kind or kind in ("constant", "empty"):
@@ -145,5 +145,6 @@ def test_a_terminal_says_the_same():
         judgerel_ray.gate(path).requirements, judgerel_ray.reduce(path), pl.DataFrame()
     )
     text = printed(found)
-    assert text.startswith("? simulated-erratic: undecided. Open:")
+    assert text.startswith("Not known yet: simulated-erratic and simulated-steady.")
+    assert "? simulated-erratic: undecided. Open:" in text
     assert "Whether each judge may decide" in text

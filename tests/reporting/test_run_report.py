@@ -70,7 +70,7 @@ def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
     assert "this judge follows the place more than the option" in text
     assert "same place in another order" in text
     # Of the six orders of three declared options; templates as many as there are.
-    assert main(["advise", str(tmp_path / "run"), "--facet-size", "template=fixed"]) == 0
+    assert main(["advise", "--full", str(tmp_path / "run"), "--facet-size", "template=fixed"]) == 0
     advice = " ".join(capsys.readouterr().out.split())
     assert "option order error" in advice
     assert "3 of 6" in advice

@@ -11,7 +11,7 @@ import pytest
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import holding, sessions
 from judgerel_ray.store.files import Bucket, Disk
-from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
+from judgerel_ray.store.holding import FencedLease, HeldLease, renewing, take_lease
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_of_many_at_once_one_has_the_lease(places):
         one.start()
     for one in threads:
         one.join()
-    assert sum(isinstance(one, Lease) for one in found) == 1
+    assert sum(isinstance(one, FencedLease) for one in found) == 1
     assert {one.number for one in found} == {1}
 
 

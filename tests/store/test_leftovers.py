@@ -10,7 +10,7 @@ from judgerel_ray.store import begin_session, close_lease, read_ledger, read_los
 from judgerel_ray.store import losses as leftovers
 from judgerel_ray.store.generations import land_generation, newer_readings
 from judgerel_ray.store.ledger import look_at_commits
-from judgerel_ray.store.losses import count_rows, torn_parts, unnamed_parts
+from judgerel_ray.store.losses import estimate_rows, torn_parts, unnamed_parts
 
 
 @pytest.fixture
@@ -75,15 +75,15 @@ def test_attempts_that_were_closed_or_landed_otherwise_are_none(landed, land_row
 
 def test_rows_are_counted_in_some_files_and_stand_for_the_rest(landed, monkeypatch):
     parts = landed.files.sizes("data")
-    assert count_rows(landed, parts) == 1 + 2 + 3 + 4
+    assert estimate_rows(landed, parts) == 1 + 2 + 3 + 4
     monkeypatch.setattr(leftovers, "_OPENED", 2)
-    assert count_rows(landed, dict.fromkeys(parts, 100)) == (1 + 3) * 2
+    assert estimate_rows(landed, dict.fromkeys(parts, 100)) == (1 + 3) * 2
     first, *others = sorted(parts)
     landed.write_text(first, "x")
-    assert count_rows(landed, dict.fromkeys(parts, 100)) == 3 * 4
+    assert estimate_rows(landed, dict.fromkeys(parts, 100)) == 3 * 4
     for name in others:
         landed.write_text(name, "x")
-    assert count_rows(landed, parts) == 0
+    assert estimate_rows(landed, parts) == 0
 
 
 def test_files_of_a_reading_that_no_record_has_are_announced(landed):

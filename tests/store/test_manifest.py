@@ -8,7 +8,7 @@ from judgerel_ray.store import (
     read_manifest,
     verify_run,
     write_manifest,
-    write_own,
+    write_vouched,
 )
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.files import Disk
@@ -107,12 +107,12 @@ def test_an_altered_manifest_is_refused(run):
 
 def test_own_files_are_vouched_for_whenever_a_reader_looks(run):
     write_manifest(run, {"sweep": SWEEP})
-    write_own(run, "plan.json", b"1")
-    write_own(run, "settled/settled.parquet", b"a")
+    write_vouched(run, "plan.json", b"1")
+    write_vouched(run, "settled/settled.parquet", b"a")
     manifest = run.files.read("manifest.json")
-    write_own(run, "plan.json", b"1")
+    write_vouched(run, "plan.json", b"1")
     assert run.files.read("manifest.json") == manifest  # the same again is no news
-    write_own(run, "plan.json", b"2")
+    write_vouched(run, "plan.json", b"2")
     assert run.read_bytes("plan.json") == b"2"
     run.files.write("plan.json", b"1")  # an older version, put back
     with pytest.raises(StoreError, match=r"plan\.json of the run is altered") as told:
@@ -121,13 +121,13 @@ def test_own_files_are_vouched_for_whenever_a_reader_looks(run):
     assert [(one.kind, one.name) for one in verify_run(run) if one.name == "plan.json"] == [
         ("wrong_sha256", "plan.json")
     ]
-    write_own(run, "plan.json", b"4")
-    assert run.own_digests()["plan.json"] == [sha256(b"4")]
+    write_vouched(run, "plan.json", b"4")
+    assert run.file_digests()["plan.json"] == [sha256(b"4")]
 
 
 def test_either_version_of_an_own_file_is_trusted_while_it_is_replaced(disk_run, monkeypatch):
     write_manifest(disk_run, {"sweep": SWEEP})
-    write_own(disk_run, "plan.json", b"1")
+    write_vouched(disk_run, "plan.json", b"1")
     plain, steps = Disk.write, []
 
     def write(disk, name, data):
@@ -137,7 +137,7 @@ def test_either_version_of_an_own_file_is_trusted_while_it_is_replaced(disk_run,
         assert disk_run.read_bytes("plan.json") in (b"1", b"2")
 
     monkeypatch.setattr(Disk, "write", write)
-    write_own(disk_run, "plan.json", b"2")
+    write_vouched(disk_run, "plan.json", b"2")
     assert steps == ["manifest.json", "plan.json", "manifest.json"]
 
 

@@ -28,7 +28,7 @@ from judgerel_ray.analyses.advice.plans import (
     SAME,
     Budget,
     Costs,
-    Plan,
+    GroupPlan,
     design_rows,
     lever_levels,
     levers,
@@ -41,13 +41,14 @@ from judgerel_ray.analyses.advice.plans import (
 from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.tables import Components, Designs, Needs, Splits
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.core.schema import Schema
-from judgerel_ray.counting.groups.grouping import Block
-from judgerel_ray.counting.placeless import placed
+from judgerel_ray.counting.groups.grouping import BlockChoice
+from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import by_place
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY, Missing
 from judgerel_ray.measuring.order_effects import read_places
@@ -56,8 +57,8 @@ from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Advice(Shown):
     """Five tables, each with the columns of the groups first.
 
     Attributes
@@ -99,7 +100,7 @@ def advise_judgments(
     by: Sequence[str] | None = None,
     nested: Sequence[str] = (),
     missing: Missing = "category",
-    block: Block = 0,
+    block: BlockChoice = 0,
     populations: Populations | None = None,
 ) -> Advice:
     """Tell how many replications, prompts, questions and judges a target takes.
@@ -184,7 +185,7 @@ def read_by_place(frame: pl.LazyFrame, populations: Populations | None) -> pl.La
         warn_of(read.notes)
         frame = read.rows
     places = read_places(frame, frame.collect_schema().names())
-    return by_place(frame, places) if places and places.own_menus else frame
+    return by_place(frame, places) if places and places.item_menus else frame
 
 
 def checked_targets(target: Mapping[str, float]) -> Mapping[str, float]:
@@ -228,7 +229,7 @@ _TABLES: Mapping[str, type[Schema]] = {
 }
 
 
-def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
+def need_rows(plan: GroupPlan, targets: Mapping[str, float]) -> Iterator[Row]:
     """Compute what it takes to reach each target.
 
     Examples
@@ -260,7 +261,7 @@ def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
             yield {**basis, "lever": QUESTIONS, "unreachable": "single_replication"}
 
 
-def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Iterator[Row]:
+def _mean_needs(plan: GroupPlan, basis: Row, wanted: float, *, absolute: bool) -> Iterator[Row]:
     """Judgments of a question that a mean needs."""
     if absolute and not varied(plan.group):
         return  # nothing but replications: the same as generalizability
@@ -288,7 +289,7 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
         }
 
 
-def _now(plan: Plan, lever: str) -> Dependability:
+def _now(plan: GroupPlan, lever: str) -> Dependability:
     """What the judgments there are come to: those of one prompt, or all as they are spread."""
     if lever == SAME:
         return plan.mean_of(plan.n_replications, SAME)
@@ -297,7 +298,7 @@ def _now(plan: Plan, lever: str) -> Dependability:
 
 
 def _judgments(
-    plan: Plan, lever: str, wanted: float, *, absolute: bool
+    plan: GroupPlan, lever: str, wanted: float, *, absolute: bool
 ) -> tuple[float | None, int | None]:
     """Judgments that a mean needs, as a fraction and as they can be bought."""
     aim = partial(
@@ -325,7 +326,7 @@ def _judgments(
     return float(spread.n_judgments), spread.n_judgments  # a fraction of crossed levels is none
 
 
-def _why(plan: Plan, lever: str) -> Reason:
+def _why(plan: GroupPlan, lever: str) -> Reason:
     """Why no number of judgments reaches a target."""
     if lever == APART and plan.group.found.sizes and levers(plan) == (APART,):
         return Reason(unreachable=Unreachable.LEVELS_ASKED_ONCE)
@@ -344,13 +345,13 @@ def _of_mean(
     return one.generalizability, one.low, one.high
 
 
-def _reaches(plan: Plan, lever: str, wanted: float, n: int, *, absolute: bool) -> bool:
+def _reaches(plan: GroupPlan, lever: str, wanted: float, n: int, *, absolute: bool) -> bool:
     """Whether the low end of what a mean of n is worth does."""
     _, low, _ = _of_mean(plan.mean_of(n, lever), absolute=absolute)
     return low is not None and low >= wanted
 
 
-def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
+def _vote_need(plan: GroupPlan, basis: Row, wanted: float) -> Row:
     """Votes that a majority is sure to need at most: by its lower limit, not by an estimate."""
     votes = plan.votes
     if not votes.is_known:
@@ -369,7 +370,9 @@ def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
     }
 
 
-def _width_needs(plan: Plan, precision: AlphaPrecision, basis: Row, wanted: float) -> Iterator[Row]:
+def _width_needs(
+    plan: GroupPlan, precision: AlphaPrecision, basis: Row, wanted: float
+) -> Iterator[Row]:
     """Questions, or replications, that alpha's interval needs."""
     n, m = plan.group.found.n_questions, max(2, plan.n_replications)
 

@@ -31,9 +31,9 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import alike_groups
 from judgerel_ray.counting.groups.grouping import (
-    Block,
+    BlockChoice,
     count_judgments,
-    said_of_greedy,
+    greedy_flags,
     sampled,
     varying_facets,
 )
@@ -43,8 +43,8 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     flag_columns,
+    level_of_scale,
     number_of_row,
-    own_level,
     value_of,
 )
 from judgerel_ray.measuring.lead_codes import LeadCode, Replies, replies_in
@@ -166,7 +166,7 @@ def facet_groups(
     by: Sequence[str] | None = None,
     nested: Sequence[str] = (),
     missing: Missing = "category",
-    block: Block = 0,
+    block: BlockChoice = 0,
     populations: Populations | None = None,
 ) -> Iterator[FacetGroup]:
     """Lay every group of judgments out as a design, and take its variance apart.
@@ -200,7 +200,7 @@ def facet_groups(
     for part in under_way(split, of=len(split), what="groups", hint=fewer_groups(groups)):
         key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
         values = tuple(key.values())
-        n_labels, greedy = labels.get(values), said_of_greedy(key, counted, everything)
+        n_labels, greedy = labels.get(values), greedy_flags(key, counted, everything)
         same = (alike[values], n_labels, greedy) if values in alike else None
         if same in laid_out:
             yield replace(laid_out[same], key=key)
@@ -273,7 +273,7 @@ def _facet_group(
     n_labels: int | None,
 ) -> FacetGroup:
     """One group's rows as a design."""
-    kind = "labels" if own_level(part) == "nominal" else "scores"
+    kind = "labels" if level_of_scale(part) == "nominal" else "scores"
     cluster = (QUESTION, *(name for name in facets if name == "benchmark"))
     facets = tuple(name for name in facets if name != "benchmark")
     unit = (*cluster, *facets)
@@ -292,12 +292,12 @@ def _facet_group(
         part, drawn, populations.sizes,
         n_labels=n_labels, n_options=populations.options(part),
     )  # fmt: skip
-    own = (*judged, *nested, *([ORDER] if populations.own_orders else []))
+    judge_facets = (*judged, *nested, *([ORDER] if populations.own_orders else []))
     things = part.group_by(*cluster, *judged).agg(pl.col(*drawn).n_unique()) if drawn else part
     return FacetGroup(
         key=key,
         found=variance_components(
-            cells, object_=QUESTION, terms=terms, fixed=fixed, sizes=sizes, nested=own
+            cells, object_=QUESTION, terms=terms, fixed=fixed, sizes=sizes, nested=judge_facets
         ),
         units=units,
         kind=kind,

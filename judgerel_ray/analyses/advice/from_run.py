@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
 from judgerel_ray.analyses.advice.facets import facet_groups
-from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
+from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, GroupPlan, Unit, make_plan
 from judgerel_ray.analyses.advice.populations import FacetSize, Populations
-from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import by_name, read_number
@@ -17,7 +16,9 @@ from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.measured import TOKENS, with_numbers
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
-from judgerel_ray.store import RunDirectory, checked_ledger
+
+if TYPE_CHECKING:
+    from judgerel_ray.store import RunDirectory
 
 _MOST_DIGITS = 18  # as whole numbers of a column have
 
@@ -51,7 +52,7 @@ def advice_of(
 
 def plans_of(
     judged: Snapshot, *, by: Sequence[str] | None = None
-) -> dict[tuple[object, ...], Plan]:
+) -> dict[tuple[object, ...], GroupPlan]:
     """Plans of the groups of judgments, by the values of their columns, without costs.
 
     Groups that have nothing to plan are left out: repeats of temperature 0, and those of whose
@@ -71,6 +72,9 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
 
     Effects: reads the commits. Retry: safe.
     """
+    from judgerel_ray.config import parse_sweep
+    from judgerel_ray.store import checked_ledger
+
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     gpus = {judge.name: judge.gpus for judge in sweep.judge}
     return {
@@ -80,10 +84,10 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def _budget(given: float | str | Mapping[str, float]) -> Budget:
+def _budget(text: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
-    named = isinstance(given, Mapping) or "=" in str(given)
-    amounts: Any = given if named else {"judgments": given}
+    named = isinstance(text, Mapping) or "=" in str(text)
+    amounts: Any = text if named else {"judgments": text}
     found = by_name(amounts, "--budget", read_number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if set(found) - set(known) or len(found) != 1:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.advice.tables import PanelSizes
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.counting.groups.grouping import Block, count_judgments, sampled
+from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
-from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
+from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, level_of_scale
 from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
@@ -177,7 +177,7 @@ Row = dict[str, object]
 
 
 def panel_table(
-    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, block: Block = 0
+    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, block: BlockChoice = 0
 ) -> pl.DataFrame:
     """Look at the judges of every group as a panel.
 
@@ -218,7 +218,7 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     n_judges = scored["judge"].n_unique()
     if n_judges < 2:
         return []
-    labels = own_level(part) == "nominal"
+    labels = level_of_scale(part) == "nominal"
     worth = _effective(scored, labels=labels)
     steps: tuple[PanelStep, ...] = ()
     if labels:

@@ -197,7 +197,7 @@ _SIZES = (1, 2, 3, 5, 11, 21, 51)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class GroupPlan:
     """One group, ready to be planned with."""
 
     group: FacetGroup
@@ -272,7 +272,7 @@ class Plan:
         return spread_judgments_over_facets(at_least, varied(self.group), self.group.found.sizes)
 
 
-def make_plan(group: FacetGroup, costs: Costs) -> Plan:
+def make_plan(group: FacetGroup, costs: Costs) -> GroupPlan:
     """Prepare a group for planning.
 
     Examples
@@ -300,7 +300,7 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
     if undefined is None and np.unique(clusters).size >= 2 and shares.mean(axis=0).max() < 1:
         precision = alpha_precision(shares, distances_VV=distances, clusters_U=clusters)
     n_questions = np.unique(clusters).size
-    return Plan(
+    return GroupPlan(
         group=group,
         costs=costs,
         votes=Voting(units.counts_UV, units.clusters_U),
@@ -311,7 +311,7 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
     )
 
 
-def design_rows(plan: Plan) -> Iterator[Row]:
+def design_rows(plan: GroupPlan) -> Iterator[Row]:
     """Compute what means, and majorities, of more judgments are worth.
 
     Examples
@@ -379,7 +379,7 @@ def varied(group: FacetGroup) -> tuple[str, ...]:
     return tuple(name for name in group.drawn if name in seen)
 
 
-def lever_levels(plan: Plan, lever: str, n: int | None) -> Row:
+def lever_levels(plan: GroupPlan, lever: str, n: int | None) -> Row:
     """Tell the levels over which a lever spreads n judgments; of no number, the facets alone.
 
     Examples
@@ -395,7 +395,7 @@ def lever_levels(plan: Plan, lever: str, n: int | None) -> Row:
     return row if n else {**row, "levels": None}
 
 
-def levers(plan: Plan) -> tuple[str, ...]:
+def levers(plan: GroupPlan) -> tuple[str, ...]:
     """Name the ways to have more judgments of a question.
 
     Examples
@@ -422,7 +422,7 @@ def levers(plan: Plan) -> tuple[str, ...]:
 _SPLITS = (2, 3, 4, 5, 8, 10, 20, 50, 100)
 
 
-def split_rows(plan: Plan, budget: Budget | None) -> Iterator[Row]:
+def split_rows(plan: GroupPlan, budget: Budget | None) -> Iterator[Row]:
     """Compare splits of a budget; by default of what the group's own judgments were.
 
     Examples

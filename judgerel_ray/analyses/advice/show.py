@@ -17,7 +17,7 @@ from judgerel_ray.blocks.text_sections import (
     Columns,
     Row,
     plain,
-    remarks_not_led,
+    remarks_beside_lead,
     section_text,
     with_interval,
 )
@@ -214,7 +214,7 @@ def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
 
 def _of_components(table: pl.DataFrame) -> str:
     """Sentences above the components: how answers and judgments share the variance, and gaps."""
-    return " ".join(one for one in (nested_split(table), _few_verdicts(table)) if one)
+    return " ".join(one for one in (nested_split(table), few_verdicts(table)) if one)
 
 
 def nested_split(table: pl.DataFrame) -> str:
@@ -248,8 +248,14 @@ def nested_split(table: pl.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _few_verdicts(table: pl.DataFrame) -> str:
-    """Say of which groups nothing is said, where too few of their replies hold a verdict."""
+def few_verdicts(table: pl.DataFrame) -> str:
+    """Say of which groups nothing is said, where too few of their replies hold a verdict.
+
+    Examples
+    --------
+    >>> few_verdicts(pl.DataFrame({"component": ["item_id"], "undefined": [None]}))
+    ''
+    """
     groups = table.columns[: table.columns.index("component")]
     sentences = []
     for row in table.filter(undefined=LeadCode.FEW_VERDICTS.value).iter_rows(named=True):
@@ -291,6 +297,17 @@ def _cost(row: Row) -> str:
     """All that a purchase costs, as far as it is known; why there is none."""
     if row["needed"] is None:
         return unreached(row)
+    return purchase(row)
+
+
+def purchase(row: Row) -> str:
+    """Write all that a purchase costs, as far as it is known.
+
+    Examples
+    --------
+    >>> purchase({"judgments": 240.0, "tokens": None, "gpu_seconds": None})
+    '240 judgments'
+    """
     known = {name: write(row) for name, write in _COST.items()}
     return ", ".join(f"{amount} {name}" for name, amount in known.items() if amount != "-")
 
@@ -362,7 +379,7 @@ reliable the mean is as a value by itself. Same majority: how often a second set
 judgments has the same majority, as far as the data can show; their alpha: how far such majorities
 agree beyond chance. Both are for one and the same prompt: a judge that goes by position has them
 high."""
-_NEEDS_NOTE = """\
+NEEDS_NOTE = """\
 needed: the total, rounded up (exact figure in brackets), by the estimate; sure: the number with
 which even the low end of the 95 % interval reaches the target (for majorities, needed already is
 that number); "not sure": at that end no number is enough, as differences between questions may be
@@ -386,7 +403,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "estimate [95 %]": _estimated,
             "levels": levels,
             "remark": lambda row: "; ".join(
-                ["below 0"] * bool(row["negative"]) + remarks_not_led(row)
+                ["below 0"] * bool(row["negative"]) + remarks_beside_lead(row)
             ),
         },
         _COMPONENTS_NOTE,
@@ -417,7 +434,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "sure": plain("needed_cautious"),
             "cost": _cost,
         },
-        _NEEDS_NOTE,
+        NEEDS_NOTE,
     ),
     "splits": (
         "How to split the budget between questions and replications",

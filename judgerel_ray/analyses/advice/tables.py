@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, FlagColumns, WorthColumns, interval_ends
 
 
@@ -203,7 +203,7 @@ class PanelSizes(Schema):
     )
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "advise": {
         "components": Components,
         "designs": Designs,

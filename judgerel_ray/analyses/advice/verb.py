@@ -6,12 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Labelled, Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import (
+    BY,
+    Labelled,
+    Names,
+    comma_names,
+    command_on,
+    flag,
+    names_of,
+    verb,
+)
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.advice.advice import Advice
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +56,13 @@ class AdviseRequest(Labelled):
     )  # fmt: skip
 
 
-def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
-    from judgerel_ray.analyses.advice.show import advice_text
+def _result(
+    found: Advice, notes: tuple[str, ...], command: str | None, *, has_budget: bool
+) -> Result[Advice]:
+    from judgerel_ray.analyses.advice.short import advised_short
+    from judgerel_ray.analyses.advice.show import NEEDS_NOTE, advice_text
     from judgerel_ray.blocks.blocks import Laid
+    from judgerel_ray.blocks.columns import wrapped
     from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
@@ -58,6 +71,8 @@ def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
         notes=notes,
         tables=tables,
         full=lambda: [Laid(advice_text(tables))],
+        short=lambda: advised_short(tables, command, has_budget=has_budget),
+        legend=lambda: [Laid(wrapped(NEEDS_NOTE))],
         rows=found.needs,
     )
 
@@ -69,7 +84,7 @@ def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
     help="how many more replications, questions or judges a target needs",
     prints="format",
 )
-def advise(path: Judgments, request: AdviseRequest) -> Result[Advice]:
+def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
     Returns
@@ -99,4 +114,6 @@ def advise(path: Judgments, request: AdviseRequest) -> Result[Advice]:
             judged, targets=request.targets, budget=request.budget, by=names_of(request.by),
             facet_sizes=request.facet_sizes, nested=names_of(request.nested) or (),
         )  # fmt: skip
-        return _result(found, judged.run_notes)
+        command = command_on("gate", path, request)
+        has_budget = request.budget is not None
+        return _result(found, judged.run_notes, command, has_budget=has_budget)

@@ -18,10 +18,10 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.facets import NUISANCE
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
-    Block,
+    BlockChoice,
     CountedJudgments,
     count_judgments,
-    said_of_greedy,
+    greedy_flags,
     sampled,
     varying_facets,
 )
@@ -204,8 +204,12 @@ class Pair:
     """What temperature 0 has to do with the replications of either, if anything."""
 
 
-def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
+def pairs_inside(
+    frame: pl.LazyFrame, by: Sequence[str] | None, block: BlockChoice, right: Sequence[str] = ()
+) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
+
+    Columns of what is `right` are counted apart, where they are asked for.
 
     Examples
     --------
@@ -220,7 +224,7 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
     columns = frame.collect_schema().names()
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
-    extra = labels_by_default(frame, columns)
+    extra = [*labels_by_default(frame, columns), *right]
     everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
     counted = sampled(everything)
     shared = tuple(
@@ -233,7 +237,7 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
     found = False
     for key, part in _parts(counted.frame, shared):
         sides = [
-            (_label(side), rows, said_of_greedy({**key, **side}, counted, everything))
+            (_label(side), rows, greedy_flags({**key, **side}, counted, everything))
             for side, rows in _parts(part, tuple(by))
         ]
         for (name_a, a, greedy_a), (name_b, b, greedy_b) in combinations(sides, 2):
@@ -270,10 +274,11 @@ def compared_level_pairs(
     frame_a: pl.LazyFrame,
     frame_b: pl.LazyFrame,
     by: Sequence[str] | None,
-    block: Block,
+    block: BlockChoice,
     names: tuple[str, str],
+    right: Sequence[str] = (),
 ) -> Iterator[Pair]:
-    """Find groups of two frames that are equal in the columns compared on.
+    """Find groups of two frames that are equal in the columns compared on, as :func:`pairs_inside`.
 
     Examples
     --------
@@ -288,7 +293,8 @@ def compared_level_pairs(
         if name in labels_by_default(frame_b, frame_b.collect_schema().names())
     ]
     all_a, all_b = (
-        count_judgments(one, by=by, block=block, extra=extra) for one in (frame_a, frame_b)
+        count_judgments(one, by=by, block=block, extra=[*extra, *right])
+        for one in (frame_a, frame_b)
     )
     if by is None:
         all_a, all_b = (
@@ -304,7 +310,7 @@ def compared_level_pairs(
     for key, rows in _parts(a.frame, shared):
         if tuple(key.values()) in others:
             found = True
-            greedy = _greedy_notes(said_of_greedy(key, a, all_a), said_of_greedy(key, b, all_b))
+            greedy = _greedy_notes(greedy_flags(key, a, all_a), greedy_flags(key, b, all_b))
             yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=greedy)
     if not found:
         raise SweepError(
@@ -313,7 +319,7 @@ def compared_level_pairs(
 
 
 def _by_role(
-    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: Block
+    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: BlockChoice
 ) -> CountedJudgments:
     """Tell roles apart where the other side has several of them, though this one has one."""
     if "role" not in other.groups or "role" in one_side.groups or "role" not in one_side.columns:

@@ -30,9 +30,10 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
-from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.files.labelled import READ
+from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.placeless import placed
+from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import (
     ORDER,
     SHOWN,
@@ -50,15 +51,17 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     flag_columns,
+    level_of_scale,
     number_of_row,
     outcomes_without_verdict,
-    own_level,
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
 from judgerel_ray.measuring.estimates import OF_NUMBERS
+from judgerel_ray.measuring.kappa import kappa_of_sides
 from judgerel_ray.measuring.lead_codes import LeadCode, replies_in
 from judgerel_ray.measuring.order_effects import read_places
+from judgerel_ray.measuring.reliability import check_gold
 from judgerel_ray.measuring.tolerance import possible_values
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
@@ -66,6 +69,7 @@ from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, h
 from judgerel_ray.stats.intervals.paired import Difference, paired_difference, terms_difference
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
+OF_LABELS = "cohen_kappa"
 OF_ORDERS = ("swap_consistency", "position_bias")
 """Coefficients compared where none are named; the second two of sides asked in several orders."""
 
@@ -81,7 +85,7 @@ def compare_judgments(
     tolerance: float | None = None,
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
     confidence: float = 0.95,
@@ -114,9 +118,11 @@ def compare_judgments(
     _refuse_names(coefficients or ())
     policies = [_policy(name) for name in missing]
     if frame_b is None:
-        pairs = tuple(pairs_inside(frame_a, by, block))
+        right = _labels_of(coefficients, frame_a)
+        pairs = tuple(pairs_inside(frame_a, by, block, right))
     else:
-        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names))
+        right = _labels_of(coefficients, frame_a, frame_b)
+        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
@@ -138,6 +144,16 @@ def compare_judgments(
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = Comparisons.frame(rows, keys)
     return with_standings(table, tolerance)
+
+
+def _labels_of(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
+    """Columns of what is right, where a coefficient needs them; each side must have them."""
+    if OF_LABELS not in (coefficients or ()):
+        return []
+    each = [one.collect_schema().names() for one in frames]
+    for columns in each:
+        check_gold([OF_LABELS], columns)
+    return [name for name in READ if all(name in columns for columns in each)]
 
 
 def _measured_alike(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -244,11 +260,15 @@ def _refuse_names(names: Sequence[str]) -> None:
     """Refuse coefficients that are not compared, before anything is counted."""
     for name in names:
         k = name.removeprefix("majority_stability_")
-        if name in COEFFICIENTS or name in OF_ORDERS or (k != name and k.isdecimal() and int(k)):
+        if (
+            name in COEFFICIENTS
+            or name in (*OF_ORDERS, OF_LABELS)
+            or (k != name and k.isdecimal() and int(k))
+        ):
             continue
         known = [one for one in COEFFICIENTS if not one.startswith("majority_stability_")]
         raise SweepError(
-            f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS))}, "
+            f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS, OF_LABELS))}, "
             "majority_stability_k of any k",
             where={"coefficient": name},
             hint="judgerel systems compares accuracy" if name == "accuracy" else None,
@@ -267,7 +287,7 @@ def _by_places(
     found = [read_places(one, one.collect_schema().names()) for one in frames]
     several = [one for one in found if one is not None]
     pairs = [one for one in several if len(one.labels) == len(one.orders) == _PAIR]
-    if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
+    if len(pairs) == len(frames) and any(one.item_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
@@ -291,7 +311,7 @@ def _compared(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
         how="diagonal_relaxed",
     )
-    level = measurement or own_level(both, declared.scales)
+    level = measurement or level_of_scale(both, declared.scales)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
     options = most_declared_options(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.
@@ -320,9 +340,11 @@ def _compared(
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
     for name, policy, at in _analyses(names, counted_as, level, untrue=any_without):
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
-        asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
+        asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
             found, n_sides, n_items = _of_facets(asked, sides)
+        elif name == OF_LABELS:
+            found, n_sides, n_items = _of_labels(asked)
         else:
             found, n_sides, n_items = _difference(asked)
         if at != "nominal" and any_without and policy == "category":
@@ -349,7 +371,7 @@ def _analyses(
     """
     for policy in policies:
         for name in names:
-            of_scores = name in OF_NUMBERS and level != "nominal"
+            of_scores = name in (*OF_NUMBERS, OF_LABELS) and level != "nominal"
             if of_scores and untrue and policy == "category" and "drop" in policies:
                 continue
             if name in ("valid_rate", "position_bias") and policy != policies[0]:
@@ -360,7 +382,7 @@ def _analyses(
 
 
 def _row(
-    pair: Pair, asked: _Asked, found: Difference, n_items: int,
+    pair: Pair, asked: _Comparison, found: Difference, n_items: int,
     weak: Sequence[tuple[Noted, str | None]],
 ) -> Row:  # fmt: skip
     """One coefficient's difference as columns; what all tests together decide is left empty."""
@@ -399,7 +421,7 @@ def _made(
     return {**row, "estimator": estimator_words(row)}
 
 
-class _Asked(NamedTuple):
+class _Comparison(NamedTuple):
     """One coefficient to be compared, of the judgments of both sides."""
 
     both: pl.DataFrame
@@ -413,7 +435,7 @@ class _Asked(NamedTuple):
 
 
 def _of_facets(
-    asked: _Asked, sides: ComparedSides | None
+    asked: _Comparison, sides: ComparedSides | None
 ) -> tuple[Difference, tuple[int, int], int]:
     """A difference of what rests on judgments at several levels of nuisance facets."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
@@ -442,6 +464,15 @@ def _of_facets(
     return found, *_n_items(both, unit)
 
 
+def _of_labels(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
+    """The difference of both sides' kappa with the labels, each question weighing 1."""
+    sides = [asked.both.filter(pl.col(SIDE) == side).drop(SIDE) for side in (0, 1)]
+    first, second = kappa_of_sides(sides[0], sides[1], asked.unit, asked.policy, asked.level)
+    found = terms_difference(first, second, margin=asked.tolerance, confidence=asked.confidence)
+    in_a, in_b = (one.questions_C.size for one in (first, second))
+    return found, (in_a, in_b), np.intersect1d(first.questions_C, second.questions_C).size
+
+
 def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], int]:
     """Questions of a, of b, and of both."""
     question = [name for name in unit if name in ("item_id", "benchmark")]
@@ -450,7 +481,7 @@ def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], 
     return (in_a.height, in_b.height), common
 
 
-def _difference(asked: _Asked) -> tuple[Difference, tuple[int, int], int]:
+def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
@@ -498,7 +529,8 @@ def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) ->
 
 
 _PAIR = 2
-_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
+_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN,
+               *READ)  # fmt: skip
 
 
 def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:

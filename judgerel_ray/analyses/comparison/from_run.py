@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.comparison.comparison import OF_LABELS, compare_judgments
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.doubtful_names import otherwise_line
+from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.spelling import spelled_alike
@@ -29,6 +30,8 @@ def compare_with_serving(
     for one in (first, second):
         if one is not None and not one.verdicts_known:
             refuse_unknown("compare", one.where)
+    if OF_LABELS in (coefficients or ()):
+        first, second = with_gold(first), second and with_gold(second)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
     shown = dict(first.n_options) | dict(second.n_options if second else {})
     frames = [first.frame] if second is None else _spelled_alike(first, second)

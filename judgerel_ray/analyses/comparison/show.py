@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
+from judgerel_ray.analyses.comparison.short import compared_short
 from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import wrapped
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.text_sections import (
     Columns,
     plain,
-    remarks_not_led,
+    remarks_beside_lead,
     section_text,
     short_p,
     with_interval,
@@ -29,9 +30,16 @@ _MOST_SIDES = 6
 
 
 def compared_result(
-    found: pl.DataFrame, shared: SharedRequests | None, first: Snapshot, second: Snapshot | None
+    found: pl.DataFrame,
+    shared: SharedRequests | None,
+    first: Snapshot,
+    second: Snapshot | None,
+    command: str | None = None,
 ) -> Result[pl.DataFrame]:
-    """Paired differences, and requests shared, as every format is made of them."""
+    """Paired differences, and requests shared, as every format is made of them.
+
+    `command` says what to do next.
+    """
     sides = [first] if second is None else [first, second]
     names = (first.name, second.name if second else first.name)
     rows = with_shared(found, shared, names)
@@ -40,12 +48,22 @@ def compared_result(
         below = [] if shared is None else shared_blocks(shared.rows, shared.settings, names)
         return [Laid(comparison_text(found)), *below]
 
+    def short() -> list[Block]:
+        return compared_short(found, shared, left_out_words(found), command)
+
     notes = [
         f"{one.name}: {note}" if second is not None else note
         for one in sides
         for note in one.run_notes
     ]
-    return Result(found=rows, tables=rows, full=blocks, notes=tuple(notes))
+    return Result(
+        found=rows,
+        tables=rows,
+        full=blocks,
+        short=short,
+        notes=tuple(notes),
+        legend=lambda: [Laid(wrapped(_COMPARISON_NOTE))],
+    )
 
 
 def comparison_text(comparisons: pl.DataFrame) -> str:
@@ -140,5 +158,5 @@ _COMPARISON: Columns = {
     "beyond": short_p("p_beyond_holm"),
     "standing": plain("standing"),
     "questions": plain("n_items"),
-    "remark": lambda row: "; ".join(remarks_not_led(row)),
+    "remark": lambda row: "; ".join(remarks_beside_lead(row)),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, FlagColumns, interval_ends
 
 
@@ -80,4 +80,4 @@ class Comparisons(Schema):
     n_left_out_b = Int64("Questions that b alone was asked; null in rows of shared requests.")
 
 
-TABLES: Tables = {"compare": {"": Comparisons}}
+TABLES: SchemasByVerb = {"compare": {"": Comparisons}}

@@ -6,20 +6,29 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Labelled, Names, comma_names, flag, names_of, split_names, verb
+from judgerel_ray.core.verb import (
+    Labelled,
+    Names,
+    comma_names,
+    command_on,
+    flag,
+    names_of,
+    split_names,
+    verb,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRequest(Labelled):
     """What ``compare`` is asked for."""
 
-    b: Judgments | None = field(
+    b: JudgmentSource | None = field(
         default=None,
         kw_only=False,
         metadata=flag(
@@ -35,7 +44,8 @@ class CompareRequest(Labelled):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "coefficients by name; default krippendorff_alpha and percent_agreement",
+            "coefficients by name; default krippendorff_alpha and percent_agreement; cohen_kappa "
+            "where labels are known",
             "NAME",
             read=split_names,
             repeats=True,
@@ -54,7 +64,7 @@ class CompareRequest(Labelled):
     source="A",
     prints="format",
 )
-def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
+def compare(a: JudgmentSource, request: CompareRequest) -> Result[pl.DataFrame]:
     """Paired differences of two runs or files, or of judges or temperatures inside one.
 
     Parameters
@@ -82,11 +92,12 @@ def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
     """
     from judgerel_ray.analyses.comparison.from_run import compare_with_serving
     from judgerel_ray.analyses.comparison.show import compared_result
+    from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot, sides
 
     with ExitStack() as opened:
         first, *others = [
-            opened.enter_context(Snapshot.open(source, reading))
+            opened.enter_context(Snapshot.open(source, reading, columns=READ))
             for source, reading in sides([a] if request.b is None else [a, request.b], request)
         ]
         second = others[0] if others else None
@@ -94,4 +105,5 @@ def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
             first, second, by=names_of(request.by), coefficients=names_of(request.coefficients),
             tolerance=request.tolerance,
         )  # fmt: skip
-        return compared_result(found, shared, first, second)
+        command = command_on("advise", a if request.b is None else request.b, request)
+        return compared_result(found, shared, first, second, command)

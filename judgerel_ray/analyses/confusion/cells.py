@@ -329,12 +329,12 @@ def _trials(row: Row) -> str:
     return "" if row["n"] is None else str(row["n"])
 
 
-def people_table(people: pl.DataFrame) -> list[Block]:
+def people_blocks(people: pl.DataFrame) -> list[Block]:
     """Tabulate how far people agree.
 
     Examples
     --------
-    >>> people_table(pl.DataFrame())
+    >>> people_blocks(pl.DataFrame())
     []
     """
     if people.is_empty():

@@ -39,14 +39,15 @@ from judgerel_ray.analyses.confusion.tables import (
     ThresholdCurve,
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UncertaintyTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UncertaintyTables(Shown):
     """How sure a judge is of single judgments, and what that is worth.
 
     Attributes
@@ -278,34 +279,34 @@ def matched_table(
     options = options or UncertaintyOptions()
     labels = people_labels(items)
     kinds: dict[object, dict[tuple[str, str], list[str]]] = {}
-    for benchmark, item, kind, given in labels.iter_rows():
-        kinds.setdefault(kind, {})[benchmark, item] = given
+    for benchmark, item, kind, labels_of in labels.iter_rows():
+        kinds.setdefault(kind, {})[benchmark, item] = labels_of
     rows = [
         {**group.name, "raters": kind, **row}
         for group in groups
-        for kind, given in kinds.items()
-        for row in _of_kind(group, given, options)
+        for kind, labels_of in kinds.items()
+        for row in _of_kind(group, labels_of, options)
     ]
     return PeopleMatches.frame(rows, GROUPED)
 
 
 def _of_kind(
-    group: JudgedGroup, given: _Labels, options: UncertaintyOptions
+    group: JudgedGroup, labels_of: _Labels, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """Rows of one group and kind of people."""
     matrices = (*group.judged, *group.unjudged)
-    rated = np.array([_place(one) in given for one in matrices], dtype=bool)
-    if not any(len(given[_place(one)]) > 1 for one in matrices if _place(one) in given):
+    rated = np.array([_place(one) in labels_of for one in matrices], dtype=bool)
+    if not any(len(labels_of[_place(one)]) > 1 for one in matrices if _place(one) in labels_of):
         return
-    yield _row(None, "all", _match(matrices, rated, given))
+    yield _row(None, "all", _match(matrices, rated, labels_of))
     if (low := _low(group, options)) is not None:
         for label, kept in (("low", low), ("high", ~low)):
-            yield _row(None, label, _match(matrices, rated & kept, given))
+            yield _row(None, label, _match(matrices, rated & kept, labels_of))
     names = [one.row["criterion"] for one in matrices]
     several = [name for name in dict.fromkeys(names) if name is not None]
     for name in several if len(several) > 1 else ():
         of_criterion = np.array([one == name for one in names], dtype=bool)
-        yield _row(name, "all", _match(matrices, rated & of_criterion, given))
+        yield _row(name, "all", _match(matrices, rated & of_criterion, labels_of))
 
 
 def _low(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
@@ -322,14 +323,14 @@ def _place(one: ScoredMatrix) -> tuple[str, str]:
     return str(one.row["benchmark"]), str(one.row["item_id"])
 
 
-def _match(matrices: Sequence[ScoredMatrix], kept: Bools, given: _Labels) -> PeopleMatch:
+def _match(matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels) -> PeopleMatch:
     """A judge and a person against people, on some of the judgments."""
     taken = [matrices[place] for place in np.flatnonzero(kept)]
-    names = dict.fromkeys(label for one in taken for label in given[_place(one)])
+    names = dict.fromkeys(label for one in taken for label in labels_of[_place(one)])
     columns = {name: column for column, name in enumerate(names)}
     counts = np.zeros((len(taken), max(1, len(columns))), dtype=np.int64)
     for row, one in zip(counts, taken, strict=True):
-        for label in given[_place(one)]:
+        for label in labels_of[_place(one)]:
             row[columns[label]] += 1
     chosen = [one.row["chosen"] for one in taken]  # none, and what nobody said, match nobody
     verdicts = np.array([columns.get(str(one), -1) if one is not None else -1 for one in chosen],

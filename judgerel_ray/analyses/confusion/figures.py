@@ -14,7 +14,7 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LABELLED = ("how", "threshold")
 _ROW = 40.0  # height of a judge in a figure of judges
 _SHARE = Axis(values=QUARTERS, grid=True)
-_TOLD = (0.1, 0.3, 0.5, 0.7, 0.9)
+_TICKS = (0.1, 0.3, 0.5, 0.7, 0.9)
 _MOST_POINTS = 12  # of a curve that is drawn with its points
 
 
@@ -63,7 +63,7 @@ def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> 
         f"at {row['threshold']:g}: accuracy of low {number(row['low'])} of {row['n_low']}, of high "
         f"{number(row['high'])}, share of low {number(row['share'])}"
         for row in rows
-        if round(row["threshold"], 2) in _TOLD
+        if round(row["threshold"], 2) in _TICKS
     )
     in_sample = pl.col("kind") == "in-sample"
     return Figure(

@@ -29,7 +29,7 @@ from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.snapshot import Snapshot, made_matrices
-from judgerel_ray.measuring.unstable import Questions
+from judgerel_ray.measuring.unstable import QuestionTexts
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import (
@@ -165,7 +165,7 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     return scored.select(kinds)
 
 
-_OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
+_MATRIX_COLUMNS = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
 
 
 def run_uncertainty_tables(
@@ -176,17 +176,17 @@ def run_uncertainty_tables(
     Thresholds and scales that `options` leave out are those of the run's own sweep.
     """
     confusions = read_confusions(run)
-    own = (
+    columns = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter((of_protocols(lambda one: one.makes_matrices)) & (pl.col("role") == "judge"))
-        .select(_OWN)
+        .select(_MATRIX_COLUMNS)
         .collect()
     )
     items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
     tokens = matrix_tokens(run)
     return uncertainty_tables(
         confusions,
-        own,
+        columns,
         right_options(items),
         items,
         baselines=plain_scores(run, tokens),
@@ -196,7 +196,7 @@ def run_uncertainty_tables(
 
 
 def uncertainty_on_page(
-    judged: Snapshot, questions: Questions, _options: object
+    judged: Snapshot, questions: QuestionTexts, _options: object
 ) -> list[FirstScreen | Section]:
     """Make the page's sections on how sure a judge is of single judgments."""
     run = judged.run
@@ -261,8 +261,8 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     leading = dict(labels.unique("benchmark", keep="first", maintain_order=True)
                    .select("benchmark", "raters").iter_rows())  # fmt: skip
     counted = {
-        (benchmark, item): (kind, Counter(given))
-        for benchmark, item, kind, given in labels.iter_rows()
+        (benchmark, item): (kind, Counter(label))
+        for benchmark, item, kind, label in labels.iter_rows()
         if kind == (leading[benchmark] if raters is None else raters)
     }
     found = []

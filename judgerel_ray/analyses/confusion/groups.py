@@ -43,7 +43,7 @@ class How(StrEnum):
 
     Attributes
     ----------
-    GIVEN
+    STATED
         By a threshold that was given.
     CROSS_FITTED
         Each by a threshold chosen on the other folds.
@@ -52,11 +52,11 @@ class How(StrEnum):
 
     Examples
     --------
-    >>> How.GIVEN.words(threshold=0.5), How.IN_SAMPLE.words(n_low=1, n=2)
+    >>> How.STATED.words(threshold=0.5), How.IN_SAMPLE.words(n_low=1, n=2)
     ('threshold 0.5', 'optimistic: threshold chosen on the same 2 it is scored on, 1 of them low')
     """
 
-    GIVEN = "threshold_given"
+    STATED = "threshold_given"
     CROSS_FITTED = "cross_fitted"
     IN_SAMPLE = "best_in_sample"
 
@@ -71,12 +71,12 @@ class How(StrEnum):
         """Say it, with the threshold, the number of folds, or the labels it was chosen on."""
         if self is How.CROSS_FITTED:
             return f"thresholds cross-fitted in {n_folds} folds"
-        if self is How.GIVEN:
+        if self is How.STATED:
             return f"threshold {threshold:g}"
         return f"optimistic: threshold chosen on the same {n} it is scored on, {n_low} of them low"
 
 
-_HOW = {"threshold": How.GIVEN, "cross-fitted": How.CROSS_FITTED, "in-sample": How.IN_SAMPLE}
+_HOW = {"threshold": How.STATED, "cross-fitted": How.CROSS_FITTED, "in-sample": How.IN_SAMPLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

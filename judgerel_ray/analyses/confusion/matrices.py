@@ -268,13 +268,13 @@ def scored_matrices(
     >>> from judgerel_ray.analyses.confusion.matrices import confusion_table
     >>> nothing = pl.DataFrame(schema={"benchmark": pl.String, "item_id": pl.String,
     ...                                "right": pl.String})
-    >>> own = pl.DataFrame(schema={name: pl.String for name in
+    >>> plain = pl.DataFrame(schema={name: pl.String for name in
     ...                            ("judge", "benchmark", "item_id", "template", "verdict")}
     ...                    | {"temperature": pl.Float64})
-    >>> list(scored_matrices(confusion_table([]), own, nothing, UncertaintyOptions()))
+    >>> list(scored_matrices(confusion_table([]), plain, nothing, UncertaintyOptions()))
     []
     """
-    own = {
+    plain = {
         (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
         for r in verdicts.iter_rows(named=True)
     }
@@ -293,7 +293,7 @@ def scored_matrices(
                 matrix[rows[verdict], columns[assessment]] = probability
         # A column that has not landed whole says nothing yet.
         matrix[:, np.isnan(matrix).any(axis=0)] = np.nan
-        verdict = own.get(
+        verdict = plain.get(
             (place["judge"], place["benchmark"], place["item_id"], place["template"],
              place["temperature"])
         )  # fmt: skip

@@ -16,7 +16,7 @@ from judgerel_ray.analyses.confusion.cells import (
     curve_tables,
     labels_table,
     matched_tables,
-    people_table,
+    people_blocks,
     quantity_tables,
     scores_tables,
     transfer_tables,
@@ -53,7 +53,7 @@ from judgerel_ray.blocks.words import (
     percent,
     percent_interval,
 )
-from judgerel_ray.measuring.unstable import Questions, question_text
+from judgerel_ray.measuring.unstable import QuestionTexts, question_text
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
@@ -252,7 +252,7 @@ def _alike(worth: pl.DataFrame) -> list[Block]:
     return [Paragraph(f"All judgments: {sentence}")] if sentence else []
 
 
-def uncertainty_sections(found: Uncertain, questions: Questions) -> list[FirstScreen | Section]:
+def uncertainty_sections(found: Uncertain, questions: QuestionTexts) -> list[FirstScreen | Section]:
     """Make the sections of a page; `questions` has the texts of single ones, where they are known.
 
     Examples
@@ -276,17 +276,17 @@ def uncertainty_sections(found: Uncertain, questions: Questions) -> list[FirstSc
 
 
 _ROLES = {"judge": "own verdicts", "assessor": "assessments"}
-_GIVEN = "scored"
+_SCORED = "scored"
 
 
 def _replies(replies: pl.DataFrame) -> list[Block]:
     """What became of verdicts and assessments: what nobody argues is a column not there."""
     if replies.is_empty():
         return []
-    counted = replies.with_columns(pl.col("outcome").fill_null(_GIVEN))
+    counted = replies.with_columns(pl.col("outcome").fill_null(_SCORED))
     groups = counted.partition_by("judge", "benchmark", "role", maintain_order=True)
     rows = [part.row(0, named=True) for part in groups]
-    absent = sorted(set(counted["outcome"]) - {_GIVEN})
+    absent = sorted(set(counted["outcome"]) - {_SCORED})
 
     def number_of(part: pl.DataFrame, outcome: str) -> int:
         return int(part.filter(pl.col("outcome") == outcome)["n"].sum())
@@ -295,7 +295,7 @@ def _replies(replies: pl.DataFrame) -> list[Block]:
         *key_columns(rows, ["judge", "benchmark"]),
         Column(head="asked for", cells=[_ROLES[str(row["role"])] for row in rows]),
         counts("requests", [int(part["n"].sum()) for part in groups]),
-        counts("given", [number_of(part, _GIVEN) for part in groups]),
+        counts("given", [number_of(part, _SCORED) for part in groups]),
         *(
             counts(name.replace("_", " "), [number_of(part, name) for part in groups])
             for name in absent
@@ -322,7 +322,7 @@ def _accuracy(tables: UncertaintyTables) -> list[Block]:
 
 def _people(tables: UncertaintyTables) -> list[Block]:
     """Judges against people, and how far people agree among themselves."""
-    agreement = people_table(tables.people)
+    agreement = people_blocks(tables.people)
     if tables.against_people.is_empty():
         return agreement
     figures = list(matched_figures(tables.against_people))
@@ -408,7 +408,7 @@ def _scores(tables: UncertaintyTables) -> list[Block]:
     return [Paragraph(READ_SCORES), *scores_tables(tables.scores)]
 
 
-def _gallery(tables: UncertaintyTables, questions: Questions) -> list[Block]:
+def _gallery(tables: UncertaintyTables, questions: QuestionTexts) -> list[Block]:
     """A handful of matrices, and how they were chosen."""
     if not tables.picked:
         return []
@@ -444,7 +444,7 @@ def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
     return [Table("How full matrices are, by number of options (means over matrices)", columns)]
 
 
-def _picked(one: Picked, questions: Questions) -> Heat:
+def _picked(one: Picked, questions: QuestionTexts) -> Heat:
     """Lay out one matrix: options are rows, assessments columns, probabilities raw and scaled.
 
     Colour repeats the numbers and says nothing of its own; the judge's own verdict and the right

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import (
     Common,
     EndColumns,
@@ -292,7 +292,7 @@ class PlainScores(Schema):
     tokens = Float64("Tokens that it took for the item, computed and generated.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "uncertainty": {
         "worth": JudgmentWorth,
         "scores": ScoreWorth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, comma_names, command_on, flag, names_of, verb
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -39,7 +39,10 @@ class UncertaintyRequest:
     delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
 
 
-def _result(found: UncertaintyTables, notes: tuple[str, ...]) -> Result[UncertaintyTables]:
+def _result(
+    found: UncertaintyTables, notes: tuple[str, ...], command: str | None
+) -> Result[UncertaintyTables]:
+    from judgerel_ray.analyses.confusion.short import uncertainty_short
     from judgerel_ray.analyses.confusion.show import uncertainty_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -48,6 +51,7 @@ def _result(found: UncertaintyTables, notes: tuple[str, ...]) -> Result[Uncertai
         notes=notes,
         tables=found.printed(),
         full=lambda: uncertainty_blocks(found),
+        short=lambda: uncertainty_short(found, command),
         rows=found.judgments,
     )
 
@@ -103,4 +107,5 @@ def uncertainty(
         delta=request.delta,
     )
     run = open_run(path)
-    return _result(run_uncertainty_tables(run, options), run_notes(run))
+    command = command_on("reduce", path)
+    return _result(run_uncertainty_tables(run, options), run_notes(run), command)

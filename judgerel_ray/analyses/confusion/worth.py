@@ -210,14 +210,14 @@ def _deviations(
     ]
     if not all(ratings):
         return
-    given, right = (
+    valued, right = (
         [
             steps.get(str(one.row[name]), np.nan)
             for one, steps in zip(group.judged, ratings, strict=True)
         ]
         for name in ("chosen", "right")
     )
-    found = rating_deviation(given, right, labelling.low_N, clusters_N=group.text_N)
+    found = rating_deviation(valued, right, labelling.low_N, clusters_N=group.text_N)
     for name, one in (("", found.all), ("_low", found.low), ("_high", found.high)):
         why = labelling.undefined if name else None
         yield quantity_row(
@@ -348,7 +348,9 @@ def _scores(
             (row["item_id"], row["verdict"]): row["value"] for row in rows.iter_rows(named=True)
         }
         asked = {item for item, _ in known}
-        values = np.array([_plain(own.row, known, asked) for own in group.judged], dtype=np.float64)
+        values = np.array(
+            [_plain(judgment.row, known, asked) for judgment in group.judged], dtype=np.float64
+        )
         sign = 1 if rows["higher_is_surer"][0] else -1
         yield {**_row(one["score"], values, sign, group, _mean_tokens(rows)), **one}
 
@@ -407,14 +409,14 @@ def _row(
     tokens: float | None,
 ) -> dict[str, object]:
     """One score."""
-    given_N = ~np.isnan(values_N)
-    there = values_N[given_N]
+    valued_N = ~np.isnan(values_N)
+    there = values_N[valued_N]
     correct_N, text_N = group.correct_N, group.text_N
     ranking = auroc(sign * values_N, correct_N, clusters_N=text_N)
     curve = risk_coverage(sign * values_N, correct_N, clusters_N=text_N)
     mean = float(there.mean()) if there.size else None
-    judged = [one for one, given in zip(group.judged, given_N, strict=True) if given]
-    low, high = _ends(there, text_N[given_N], _range(name, judged)) if judged else (None, None)
+    judged = [one for one, valued in zip(group.judged, valued_N, strict=True) if valued]
+    low, high = _ends(there, text_N[valued_N], _range(name, judged)) if judged else (None, None)
     return {
         "score": name,
         "surer": "higher" if sign > 0 else "lower",

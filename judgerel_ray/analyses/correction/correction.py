@@ -24,6 +24,7 @@ from judgerel_ray.analyses.correction.tables import (
     LabelNeeds,
     LabelTransport,
 )
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.schema import Schema
 from judgerel_ray.counting.groups.grouping import parts_by
@@ -58,8 +59,8 @@ class Caution(StrEnum):
     RATERS_DISAGREE = "raters_disagree"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectionTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CorrectionTables(Shown):
     """Corrected scores; every table starts with the columns of the groups.
 
     Attributes
@@ -217,13 +218,13 @@ def _replication_share(units: Units, mean: PpiMean) -> float | None:
         return None
     if rows["spread"].null_count() or units.labelled["spread"].null_count():
         return None
-    own = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
+    variance = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
     weights = units.weights
     scaled = 1.0 if weights is None else weights / weights.mean()
     labelled = units.labelled
     noise = (labelled["spread"] / labelled["n"]).to_numpy() * np.square(scaled)
-    own += mean.weight**2 * float(noise.sum()) / labelled.height**2
-    return min(1.0, own / mean.standard_error**2)
+    variance += mean.weight**2 * float(noise.sum()) / labelled.height**2
+    return min(1.0, variance / mean.standard_error**2)
 
 
 def _rates(units: Units) -> list[dict[str, object]]:

@@ -60,6 +60,8 @@ def _corrected(
     width: float | None = None,
 ) -> CorrectionTables:
     """Correct scores by what people said of some items."""
-    given = read_labels(labels)
-    units, missed = labelled_units(judged, given, by=by, positive=positive, file=labels)
-    return correction_tables(units, labelled_by=given.columns, n_unmatched=missed, width=width)
+    labels_read = read_labels(labels)
+    units, missed = labelled_units(judged, labels_read, by=by, positive=positive, file=labels)
+    return correction_tables(
+        units, labelled_by=labels_read.columns, n_unmatched=missed, width=width
+    )

@@ -113,7 +113,7 @@ def write_label_page(
 
     Effects: reads, writes one file, whole. Retry: safe, the same items are drawn again.
     """
-    units, choices = labelled_units(judged)
+    units, choices = units_to_label(judged)
     texts = shown_texts(judged, items)
     chosen = drawn_units(units, n, choose=choose, seed=seed)
     keys = [name for name in ("item_id", *_APART) if name in chosen.columns]
@@ -128,12 +128,12 @@ def write_label_page(
             "columns question and answer beside the judgments",
             hint="--items FILE: a table of item_id, question and answer",
         )
-    page = page_of(known, keys, choices, title=f"{known.height} items to label")
+    page = render_label_page(known, keys, choices, title=f"{known.height} items to label")
     output.write(page.encode())
     return known.height
 
 
-def labelled_units(judged: Snapshot) -> tuple[pl.DataFrame, list[str]]:
+def units_to_label(judged: Snapshot) -> tuple[pl.DataFrame, list[str]]:
     """Lay out what can be labelled, and which labels there are: at most nine, else a number.
 
     A row a unit: what names it, ``unstable`` (chance that two replications of one judge differ,
@@ -229,7 +229,7 @@ def _parts(row: Mapping[str, object]) -> list[list[str]]:
     return [[head, printable(text, lines=True)] for head, text in parts]
 
 
-def page_of(
+def render_label_page(
     chosen: pl.DataFrame, keys: Sequence[str], choices: Sequence[str], *, title: str
 ) -> str:
     """Fill the page.
@@ -238,7 +238,7 @@ def page_of(
     --------
     >>> one = pl.DataFrame({"item_id": ["</script><b>"], "probability": [0.5],
     ...                     "parts": [[["Question", "<img src=x>"]]]})
-    >>> page = page_of(one, ["item_id"], ["pass", "fail"], title="1 item")
+    >>> page = render_label_page(one, ["item_id"], ["pass", "fail"], title="1 item")
     >>> "<img" in page, "</script><b>" in page
     (False, False)
     """

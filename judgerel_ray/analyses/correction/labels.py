@@ -144,12 +144,14 @@ def label_values(
     if wrong.height:
         or_named = f" (or {positive!r})" if positive else ""
         expected = f"pass or fail{or_named}" if is_rate else "a number, as judged"
-        own = f"in the labels write pass or fail, or a verdict ({', '.join(sorted(verdicts)[:6])})"
+        within = (
+            f"in the labels write pass or fail, or a verdict ({', '.join(sorted(verdicts)[:6])})"
+        )
         raise SweepError(
             f"a label must say {expected}, got {wrong[LABELLED][0]!r} of item "
             f"{wrong['item_id'][0]!r}",
             where=where,
-            hint=own if is_rate else "decimals with a point",
+            hint=within if is_rate else "decimals with a point",
         )
     strange = found.filter(unknown)
     if strange.height:
@@ -196,7 +198,7 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 _APART = ("benchmark", "responder", "criterion")
 _FAR = 2  # times as high as the other end: a scale of ten beside one of five
 """What judgments of one item may be of, besides columns to group by."""
-_SAID = ("verdict", "score", "outcome", "n", "value")
+_VALUE_COLUMNS = ("verdict", "score", "outcome", "n", "value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -361,14 +363,14 @@ def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     square = (n * value**2).sum() / n.sum() - ((n * value).sum() / n.sum()) ** 2
     many = n.sum() > 1
     spread = pl.when(many).then(square.clip(0) * n.sum() / (n.sum() - 1))
-    prompt = [one for one in rows.columns if one not in (*columns, *_SAID)]
+    prompt = [one for one in rows.columns if one not in (*columns, *_VALUE_COLUMNS)]
     prompts = rows.group_by(*columns, *prompt, maintain_order=True).agg(
         total=(n * value).sum(), spread=spread, asked=n.sum()
     )
     asked, of_prompt = pl.col("asked"), pl.col("spread")
-    own = pl.when(of_prompt.null_count() == 0).then((asked * of_prompt).sum() / asked.sum())
+    within = pl.when(of_prompt.null_count() == 0).then((asked * of_prompt).sum() / asked.sum())
     return prompts.group_by(columns, maintain_order=True).agg(
-        judged=pl.col("total").sum() / asked.sum(), spread=own, n=asked.sum()
+        judged=pl.col("total").sum() / asked.sum(), spread=within, n=asked.sum()
     )
 
 

@@ -29,8 +29,8 @@ _HEADS = {
     "rogan_gladen": "judge corrected by its rates (Rogan-Gladen)",
 }
 _SHORT = {"ppi": "PPI++", "rogan_gladen": "Rogan-Gladen"}
-_RATES = {"tpr": "passes what people pass", "tnr": "fails what people fail"}
-_CAUTIONS = {
+RATES = {"tpr": "passes what people pass", "tnr": "fails what people fail"}
+CAUTIONS = {
     Caution.FEW_LABELS: "labels of fewer than {few} questions: coverage was shown from {few} on",
     Caution.TRANSPORT: "the judge says otherwise of labelled items than of the rest, so labels may "
     "be of another kind of items; where they were not drawn at random, only Rogan-Gladen may hold",
@@ -110,7 +110,7 @@ def _named(what: str, row: Row, keys: Sequence[str]) -> str:
 def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     """What is the pass rate, and how far may it be trusted."""
     of = {str(row["estimate"]): row for row in part}
-    ppi, alone, bare = of["ppi"], of["judge_alone"], of["labels_alone"]
+    ppi, alone = of["ppi"], of["judge_alone"]
     label = group_label(ppi, keys)
     who = f"{label}: " if label else ""
     what = "pass rate" if ppi["measure"] == "rate" else "mean score"
@@ -122,14 +122,27 @@ def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     text = f"{who}{what} {number(ppi['value'])} {interval(ppi)}, from {labels} and {units}. "
     text += f"The judge alone gives {number(alone['value'])}, "
     text += f"{abs(off):.3f} {'higher' if off > 0 else 'lower'}; "
+    return f"{text}{saved_words(of)}."
+
+
+def saved_words(of: Mapping[str, Row], subject: str = "using it") -> str:
+    """Say what the judge adds to the labels, of the estimates of one group by name.
+
+    Examples
+    --------
+    >>> row = {"value": 0.5, "low": 0.4, "high": 0.6, "weight": 0.0}
+    >>> saved_words({"ppi": row, "labels_alone": row})
+    'the judge adds nothing to the labels'
+    """
+    ppi, bare = of["ppi"], of["labels_alone"]
     low, high = _ends(ppi)
     labels_low, labels_high = _ends(bare)
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
     # Without weight the ends differ by their methods alone.
     if saved > 0 and _number(ppi["weight"]) >= _SOME_WEIGHT:
-        text += f"using it makes the interval {percent(saved)} narrower than "
-        return f"{text}that of the labels alone."
-    return f"{text}the judge adds nothing to the labels."
+        narrower = f"{subject} makes the interval {percent(saved)} narrower"
+        return f"{narrower} than that of the labels alone"
+    return "the judge adds nothing to the labels"
 
 
 def _number(value: object) -> float:
@@ -152,7 +165,7 @@ def _cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> lis
     assert isinstance(flags, list)
     label = group_label(row, keys)
     of = f"{label}: " if several and label else ""
-    words = [_CAUTIONS[Caution(one)] for one in flags]
+    words = [CAUTIONS[Caution(one)] for one in flags]
     unmatched = count_of(int(_number(row["n_unmatched"])), "label")
     return [of + one.format(few=FEW, unmatched=unmatched) for one in words]
 
@@ -184,7 +197,7 @@ def _rates(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
     part = rows.to_dicts()
     columns = [
         *([Column(head="of", cells=[group_label(row, keys) for row in part])] if keys else []),
-        Column(head="the judge", cells=[_RATES[str(row["rate"])] for row in part]),
+        Column(head="the judge", cells=[RATES[str(row["rate"])] for row in part]),
         estimates("share [95 %]", part, "value"),
         Column(head="labels", cells=[f"{row['n_labels']:,.0f}" for row in part], is_number=True),
     ]

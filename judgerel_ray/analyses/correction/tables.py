@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, EndColumns, GroupColumns, interval_ends
 
 
@@ -134,7 +134,7 @@ class AgreedJudges(Schema):
     tnr = Float64("How often it fails what the judges together fail (0 to 1).")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "correct": {
         "estimates": CorrectedScores,
         "rates": JudgeErrorRates,

@@ -12,6 +12,7 @@ from judgerel_ray.core.verb import (
     Named,
     Names,
     check_choices,
+    command_on,
     flag,
     names_of,
     verb,
@@ -20,7 +21,7 @@ from judgerel_ray.core.verb import (
 if TYPE_CHECKING:
     from judgerel_ray.analyses.correction.correction import CorrectionTables
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,10 @@ class CorrectRequest(Named):
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 
 
-def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[CorrectionTables]:
+def _result(
+    found: CorrectionTables, notes: tuple[str, ...], command: str | None
+) -> Result[CorrectionTables]:
+    from judgerel_ray.analyses.correction.short import corrected_short
     from judgerel_ray.analyses.correction.show import correction_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -58,6 +62,7 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
         notes=notes,
         tables={name: table for name, table in found.tables().items() if table.width},
         full=lambda: correction_blocks(found.tables()),
+        short=lambda: corrected_short(found.tables(), command),
         rows=found.estimates if found.estimates.width else found.agreed,
         whole_json=True,
     )
@@ -74,7 +79,7 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
     file="estimates or agreed; as .json all",
     section="judgerel_ray.analyses.correction.from_run:correction_on_page",
 )
-def correct(path: Judgments, request: CorrectRequest) -> Result[CorrectionTables]:
+def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionTables]:
     r"""Correct a judge's pass rate or mean score by what people said of a few items.
 
     Returns
@@ -114,7 +119,7 @@ def correct(path: Judgments, request: CorrectRequest) -> Result[CorrectionTables
         found = correction_of(
             judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )
-        return _result(found, judged.run_notes)
+        return _result(found, judged.run_notes, command_on("reduce", path, request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +161,7 @@ class LabelRequest(Named):
     help="write an HTML page for labelling a few items by hand",
     prints="",
 )
-def label(path: Judgments, request: LabelRequest) -> Result[int]:
+def label(path: JudgmentSource, request: LabelRequest) -> Result[int]:
     """Write an offline page on which people label items, drawn with known probabilities.
 
     It shows nothing of what a judge said, works by keyboard alone, and exports a table that

@@ -44,7 +44,7 @@ _LEGEND = [
 ]
 
 
-_TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
+_COLUMNS = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
          "undecided", "estimator", "undefined")  # fmt: skip
 READ_LIMITS = (
     "Entropy agreement: 1 less the mean entropy of a question's verdicts, as a share of the "
@@ -131,7 +131,7 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
     """
     if limits.is_empty():
         return [Paragraph("no verdict distribution has landed")]
-    by = [name for name in limits.columns if name not in _TOLD]
+    by = [name for name in limits.columns if name not in _COLUMNS]
     found: list[Block] = []
     for part in limits.partition_by(by, maintain_order=True):
         rows = part.to_dicts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.schema import Float64, Int64, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import interval_ends
 from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
 
@@ -47,7 +47,7 @@ class SettledCounts(Schema):
     estimator = String("How that interval was made, in words.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "distributions": {
         "limits": LimitCoefficients,
         "weighted": WeightedMeans,

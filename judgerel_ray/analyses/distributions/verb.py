@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import check_choices, flag, verb
+from judgerel_ray.blocks.shown import Shown
+from judgerel_ray.core.verb import check_choices, command_on, flag, verb
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -35,8 +36,8 @@ class DistributionsRequest:
         check_choices(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DistributionTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DistributionTables(Shown):
     """One view of a run's verdict distributions.
 
     Attributes
@@ -57,8 +58,12 @@ class DistributionTables:
     summary: pl.DataFrame
 
 
-def _result(found: DistributionTables, notes: tuple[str, ...]) -> Result[DistributionTables]:
+def _result(
+    found: DistributionTables, notes: tuple[str, ...], command: str | None
+) -> Result[DistributionTables]:
     from judgerel_ray.analyses.distributions import show
+    from judgerel_ray.analyses.distributions.short import limits_short
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     write = {
@@ -72,6 +77,9 @@ def _result(found: DistributionTables, notes: tuple[str, ...]) -> Result[Distrib
         notes=notes,
         tables=found.summary,
         full=lambda: write(found.summary),
+        # The other views are a table with a row a group already.
+        short=(lambda: limits_short(found.rows, command)) if found.view == "limits" else None,
+        legend=lambda: [Paragraph(show.READ_LIMITS)] if found.view == "limits" else [],
         rows=found.rows,
     )
 
@@ -128,4 +136,4 @@ def distributions(
         one = from_run.run_limits if request.view == "limits" else from_run.run_reasoning
         rows = summary = one(run)
     found = DistributionTables(view=request.view, rows=rows, summary=summary)
-    return _result(found, run_notes(run))
+    return _result(found, run_notes(run), command_on("reduce", path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class Use(StrEnum):
     """What a column is taken for: of its own name, or one of several with the same use."""
 
     ITEM = "item"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import ClassVar
 
-from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Use
 from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.core.text import install_hint
@@ -131,7 +131,7 @@ class TakenFor:
     """A column of a file, and its `role`; None where nothing reads it."""
 
     column: str
-    role: Role | None
+    role: Use | None
     n_values: int
     n_empty: int
 
@@ -202,9 +202,10 @@ class Proposal:
     open: Mapping[str, tuple[str, ...]]  # Names that several columns fit equally well.
     lacking: tuple[str, ...]  # Columns that are needed, of which none is probably meant.
     free: tuple[str, ...] = ()  # Columns that nothing is taken for.
+    flags: str = ""  # What any verb that reads the table takes in its place.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Diagnosis(Writable):
     """What a doctor found: of the machine without a path, else of the judgments there.
 
@@ -248,26 +249,26 @@ class Diagnosis(Writable):
         return self.proposal is None and machine
 
 
-_ROLES: Mapping[Role, str] = {
-    Role.ITEM: "the item judged", Role.REPEAT: "which repeat it is",
-    Role.BLOCK: "which block of repeats", Role.VERDICT: "the verdict", Role.SCORE: "the score",
-    Role.OUTCOME: "what became of the request", Role.PLACE: "the place of the chosen option",
-    Role.GOLD: "the right verdict", Role.CONFIDENCE: "the judge's confidence",
-    Role.KEY: "the request's key", Role.SEED: "the seed",
-    Role.N_OPTIONS: "how many options there are",
-    Role.N_ANSWERS: "how many answers its repeats judge", Role.OPTIONS: "the options",
-    Role.COST: "cost", Role.END: "why the reply ended", Role.ATTEMPT: "which attempt landed",
-    Role.LANDED: "when it landed", Role.NUISANCE: "a facet that should not matter",
-    Role.GROUP: "makes groups", Role.FACET: "tells units apart",
+_ROLES: Mapping[Use, str] = {
+    Use.ITEM: "the item judged", Use.REPEAT: "which repeat it is",
+    Use.BLOCK: "which block of repeats", Use.VERDICT: "the verdict", Use.SCORE: "the score",
+    Use.OUTCOME: "what became of the request", Use.PLACE: "the place of the chosen option",
+    Use.GOLD: "the right verdict", Use.CONFIDENCE: "the judge's confidence",
+    Use.KEY: "the request's key", Use.SEED: "the seed",
+    Use.N_OPTIONS: "how many options there are",
+    Use.N_ANSWERS: "how many answers its repeats judge", Use.OPTIONS: "the options",
+    Use.COST: "cost", Use.END: "why the reply ended", Use.ATTEMPT: "which attempt landed",
+    Use.LANDED: "when it landed", Use.NUISANCE: "a facet that should not matter",
+    Use.GROUP: "makes groups", Use.FACET: "tells units apart",
 }  # fmt: skip
 _NEEDED = {
-    "item_id": _ROLES[Role.ITEM],
-    "replication": _ROLES[Role.REPEAT],
-    "verdict": _ROLES[Role.VERDICT],
+    "item_id": _ROLES[Use.ITEM],
+    "replication": _ROLES[Use.REPEAT],
+    "verdict": _ROLES[Use.VERDICT],
 }
 _PERHAPS = {
     "judge": "who judged", "criterion": "what was judged", "temperature": "the judge's temperature",
-    "gold": _ROLES[Role.GOLD],
+    "gold": _ROLES[Use.GOLD],
 }  # fmt: skip
 _QUESTIONS: Mapping[Question, str] = {
     Question.REPEATS: "does it repeat itself",
@@ -278,12 +279,12 @@ _QUESTIONS: Mapping[Question, str] = {
 }
 
 
-def role_words(role: Role | None) -> str:
+def role_words(role: Use | None) -> str:
     """Say what a column is taken for.
 
     Examples
     --------
-    >>> role_words(Role.GROUP), role_words(None)
+    >>> role_words(Use.GROUP), role_words(None)
     ('makes groups', '')
     """
     return "" if role is None else _ROLES[role]
@@ -417,11 +418,12 @@ def mapping_text(proposal: Proposal) -> str:
     item_id = "id"
     verdict = "?"  # the verdict: one of one, two
     """
-    from judgerel_ray.counting.files.source import names_told
+    from judgerel_ray.counting.files.source import quote_names
 
     lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
     lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
+              if len(places) > 1 else f"{name} = {json.dumps(places[0])}"
               for name, places in proposal.open.items()]  # fmt: skip
-    named = f": one of {printable(names_told(proposal.free))}" if proposal.free else ""
+    named = f": one of {printable(quote_names(proposal.free))}" if proposal.free else ""
     lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]
     return "\n".join(["[columns]", *lines])

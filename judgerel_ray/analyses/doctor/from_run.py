@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Use
 from judgerel_ray.analyses.doctor.diagnosis import (
     Diagnosis,
     Judging,
@@ -18,23 +18,23 @@ from judgerel_ray.analyses.doctor.diagnosis import (
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.facets import NUISANCE
-from judgerel_ray.counting.files.understood import ColumnsMissing
+from judgerel_ray.counting.files.understood import DOCTOR, ColumnsMissing
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 
 _ROLES = {
-    "item_id": Role.ITEM, "replication": Role.REPEAT, "block": Role.BLOCK,
-    "verdict": Role.VERDICT, "score": Role.SCORE, "outcome": Role.OUTCOME, SHOWN: Role.PLACE,
-    GOLD: Role.GOLD, "confidence": Role.CONFIDENCE, "key": Role.KEY, "seed": Role.SEED,
-    "n_options": Role.N_OPTIONS, "n_answers": Role.N_ANSWERS, "options": Role.OPTIONS,
-    "prompt_tokens": Role.COST, "completion_tokens": Role.COST, "cached_tokens": Role.COST,
-    "cost": Role.COST, "finish_reason": Role.END, "attempt": Role.ATTEMPT,
-    "landed_at": Role.LANDED,
+    "item_id": Use.ITEM, "replication": Use.REPEAT, "block": Use.BLOCK,
+    "verdict": Use.VERDICT, "score": Use.SCORE, "outcome": Use.OUTCOME, SHOWN: Use.PLACE,
+    GOLD: Use.GOLD, "confidence": Use.CONFIDENCE, "key": Use.KEY, "seed": Use.SEED,
+    "n_options": Use.N_OPTIONS, "n_answers": Use.N_ANSWERS, "options": Use.OPTIONS,
+    "prompt_tokens": Use.COST, "completion_tokens": Use.COST, "cached_tokens": Use.COST,
+    "cost": Use.COST, "finish_reason": Use.END, "attempt": Use.ATTEMPT,
+    "landed_at": Use.LANDED,
 }  # fmt: skip
 _DOUBTS: dict[str, Doubt] = {
     LeadCode.FEW_VERDICTS: Doubt.UNREADABLE,
@@ -56,9 +56,9 @@ def diagnose(judged: Snapshot) -> Diagnosis:
     rows = judged.frame.filter(is_judge(schema.names())).with_columns(
         pl.lit(None, kind).alias(name) for name, kind in lacking.items() if name not in schema
     )
-    own = schema.names() if judged.tally is None else judged.tally.columns
+    present = schema.names() if judged.tally is None else judged.tally.columns
     return Diagnosis(
-        columns=tuple(_columns(judged, own)),
+        columns=tuple(_columns(judged, present)),
         judges=tuple(_judges(found, rows)),
         supports=tuple(_supports(judged, rows, schema.names())),
         notes=judged.notes,
@@ -70,12 +70,19 @@ def mapping_for(error: ColumnsMissing) -> Diagnosis:
     if "file" not in error.where:
         raise error  # of a frame nobody writes a file
     meaning = error.meaning
+    ways: dict[str, tuple[str, ...]] = {}
+    for role, place in meaning.ways:
+        ways[role] = (*ways.get(role, ()), place)
+    # Of a verdict and a score that may be read, a map has one.
+    either = dict([*ways.items()][:1]) or dict(meaning.open)
+    lacking = tuple("verdict" if " or " in one else one for one in meaning.lacking)
     return Diagnosis(
         proposal=Proposal(
             meant={role: place for role, place in meaning.columns.items() if role != place},
-            open=dict(meaning.open),
-            lacking=tuple("verdict" if " or " in one else one for one in meaning.lacking),
+            open=either,
+            lacking=tuple(one for one in lacking if not (ways and one == "verdict")),
             free=tuple(meaning.unused),
+            flags=(error.hint or "").removesuffix(DOCTOR),
         ),
         notes=(error.problem,),
     )
@@ -91,11 +98,11 @@ def _columns(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:
     for name in names:
         role = _ROLES.get(name)
         if name in NUISANCE:
-            role = Role.NUISANCE
+            role = Use.NUISANCE
         elif name in DEFAULT_GROUPS:
-            role = Role.GROUP
+            role = Use.GROUP
         elif name in FACETS:
-            role = Role.FACET
+            role = Use.FACET
         yield TakenFor(
             column=name, role=role, n_values=int(facts.get(f"n_{name}", 0)),
             n_empty=int(facts.get(f"empty_{name}", 0)),
@@ -109,14 +116,14 @@ def _judges(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
     counted = scored.collect(engine="streaming")
     by_group = counted.partition_by(groups, as_dict=True) if groups else {(): counted}
     for row in found.filter(coefficient="valid_rate").iter_rows(named=True):
-        own = by_group.get(tuple(row[name] for name in groups), counted.clear())
+        present = by_group.get(tuple(row[name] for name in groups), counted.clear())
         judging = Judging(
             group=group_label(row, [name for name in groups if row[name] is not None]),
             n_items=row["n_items"],
             n_judgments=row["n_judgments"],
             valid_rate=row["value"],
         )
-        yield _with_doubt(judging, row["lead"], own)
+        yield _with_doubt(judging, row["lead"], present)
 
 
 def _with_doubt(judging: Judging, lead: object, values: pl.DataFrame) -> Judging:

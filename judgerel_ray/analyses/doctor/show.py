@@ -27,11 +27,12 @@ def diagnosed(found: Diagnosis) -> Result[Diagnosis]:
     --  gpu  no NVIDIA driver
     """
     error = None
-    if found.mapping:
+    if found.proposal is not None:
         error = SweepError(
             found.notes[0], where={"file": found.source},
-            hint="keep what is printed here as map.toml, fill in each ?, then judgerel import "
-            f"table {quote(found.source)} --map map.toml --out judgments.parquet",
+            hint=f"judgerel reduce {quote(found.source)} {found.proposal.flags}; for tables that "
+            "come again keep what is printed here as map.toml, fill in each ?, then judgerel "
+            f"import table {quote(found.source)} --map map.toml --out judgments.parquet",
         )  # fmt: skip
     parts: dict[str, object] = {
         "machine": [asdict(one) for one in found.machine],

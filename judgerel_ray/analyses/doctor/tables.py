@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, SchemasByVerb, String
 
 
 class DoctorAnswer(Schema):
@@ -61,7 +61,7 @@ class SupportedQuestions(Schema):
     counts = Json("Numbers that the answer rests on, by name.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "doctor": {
         "": DoctorAnswer,
         "machine": MachineParts,

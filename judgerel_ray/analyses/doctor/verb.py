@@ -10,7 +10,7 @@ from judgerel_ray.core.verb import Named, verb
 if TYPE_CHECKING:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class DoctorRequest(Named):
     source="[PATH]",
     prints="json",
 )
-def doctor(path: Judgments | None, request: DoctorRequest) -> Result[Diagnosis]:
+def doctor(path: JudgmentSource | None, request: DoctorRequest) -> Result[Diagnosis]:
     """Say what this machine lacks; or, of judgments, what they support and what would unblock more.
 
     Parameters

@@ -23,7 +23,7 @@ CONDITION = (
 """What is held fixed while a judge is asked again; its fingerprint may change, its name not.
 
 ``content`` is the question's own, of :func:`with_content`: an edited one is another question."""
-_ASKED_BY = [name for name in CONDITION if name not in ("item_id", "option_order", "content")]
+_JUDGE_KEYS = [name for name in CONDITION if name not in ("item_id", "option_order", "content")]
 COLUMNS = ("judge", *CONDITION[:-1], "replication", "block", "verdict", "label", "score", "outcome")
 """What of judgments is read."""
 QUESTION = ("benchmark", "item_id")
@@ -206,12 +206,12 @@ def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) 
     return found
 
 
-def spent(level: float, look: int) -> float:
+def level_spent(level: float, look: int) -> float:
     """Error that one look may spend, of however many: all together spend `level`.
 
     Examples
     --------
-    >>> round(sum(spent(0.05, look) for look in range(1, 10_000)), 3)
+    >>> round(sum(level_spent(0.05, look) for look in range(1, 10_000)), 3)
     0.05
     """
     return level / (look * (look + 1))
@@ -232,7 +232,7 @@ def _counts(old: pl.DataFrame, new: pl.DataFrame) -> tuple[Any, Any]:
         [old.select(*columns, side=pl.lit(0)), new.select(*columns, side=pl.lit(1))],
         how="vertical_relaxed",
     )
-    of_both = pl.col("side").n_unique().over(_ASKED_BY) == 2  # old and new
+    of_both = pl.col("side").n_unique().over(_JUDGE_KEYS) == 2  # old and new
     both = both.with_columns(pl.when(of_both).then(pl.col(name)).alias(name) for name in SAMPLED_BY)
     ranked = both.select(
         "side",

@@ -17,9 +17,9 @@ from judgerel_ray.analyses.drift.compute import (
     QUESTION,
     edited,
     judge_drift,
+    level_spent,
     near_constant,
     score_differences,
-    spent,
     usual_verdicts,
     verdict_rows,
     with_content,
@@ -33,7 +33,7 @@ from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -45,7 +45,7 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.store.generations import reader_of
-from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.store.series import MEASURED, Refresh, RefreshSweep, SeriesDirectory
 
 Row = dict[str, Any]
 Parts = Callable[[Sweep, Judge], Mapping[str, str]]
@@ -58,7 +58,7 @@ _NOT_BEHIND = ("judges", "n_items", "first_replication")
 """What of an ask is of no judge, of its items' digest, or of each refresh alone."""
 
 
-def measure(
+def measure_refresh(
     series: Series,
     directory: SeriesDirectory,
     before: Sequence[Refresh],
@@ -115,7 +115,7 @@ def measure(
         found["changes"] += _changes(asked.name, behind_then, behind)
         if runs:
             last = runs[-1][0].number
-            level = spent(series.drift.level, len(all_runs))
+            level = level_spent(series.drift.level, len(all_runs))
             scores = score_differences(earlier[last], rows, level=level)
             found["measures"] += [
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
@@ -212,23 +212,23 @@ def _read_alike(
 def _read_otherwise(sweep: str, run: RunDirectory) -> list[str]:
     """Say which rows of a run were read by another reader than its own, in a line."""
     manifest = read_manifest(run)
-    own, n_rows = reader_of(manifest), Counter[str]()
+    reader, n_rows = reader_of(manifest), Counter[str]()
     commits = read_ledger(run).commits
     for commit in commits:
         n_rows[reader_of(manifest, commit.engine)] += commit.rows
-    others = sorted(n_rows.keys() - {own})
+    others = sorted(n_rows.keys() - {reader})
     if not others:
         return []
     n_others = sum(n_rows[one] for one in others)
     return [
         f"{sweep}: {n_others:,} of {n_rows.total():,} rows were carried as reader "
-        f"{' or '.join(others)} read them, and the others are read by {own}; "
+        f"{' or '.join(others)} read them, and the others are read by {reader}; "
         f"judgerel rejudge {run.url} reads all by one"
     ]
 
 
 def _earlier(
-    asked: AskedSweep, runs: Sequence[tuple[Refresh, RunDirectory]]
+    asked: RefreshSweep, runs: Sequence[tuple[Refresh, RunDirectory]]
 ) -> tuple[dict[int, pl.DataFrame], list[str]]:
     """Verdicts that a run is compared with, by refresh, and what could not be read of them.
 
@@ -307,7 +307,7 @@ def _rows(run: RunDirectory) -> pl.DataFrame:
     return verdict_rows(frame.filter(pl.col("role").is_in(JUDGE_ROLES)))
 
 
-def _place(asked: AskedSweep, judge: str) -> Row:
+def _place(asked: RefreshSweep, judge: str) -> Row:
     """Whose a number is."""
     return {"sweep": asked.name, "role": asked.role, "judge": judge, "group": ""}
 

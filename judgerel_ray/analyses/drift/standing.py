@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from judgerel_ray.analyses.drift.tables import EVIDENCE, History
+from judgerel_ray.analyses.drift.tables import EVIDENCE, AlarmHistory
 from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import capital_path, first_alarm
 from judgerel_ray.store.series import MEASURED, Refresh
@@ -23,7 +23,7 @@ Alarms = Mapping[tuple[str, str], tuple[int | None, list[float | None]]]
 _INFORMATIVE = {"p": "n_informative", "p_since_alarm": "n_informative_since_alarm"}
 
 
-class Look(NamedTuple):
+class RefreshLook(NamedTuple):
     """What one refresh found of a judge on one set of anchors.
 
     ``level`` is what an alarm of it may err with, None where it can raise none: without a p-value,
@@ -39,7 +39,7 @@ class Look(NamedTuple):
 
 def looks_of(
     series: Series, refreshes: Sequence[Refresh], *, of: str = "p"
-) -> dict[tuple[str, str], list[Look]]:
+) -> dict[tuple[str, str], list[RefreshLook]]:
     """What all refreshes that count found, by anchors and judge.
 
     No p-value of the refresh from which on they count, to which later ones are held, but of those
@@ -57,7 +57,7 @@ def looks_of(
     [(1, None, None, 1), (2, 0.5, 0.05, 1)]
     """
     since = series.drift.since
-    found: dict[tuple[str, str], list[Look]] = {}
+    found: dict[tuple[str, str], list[RefreshLook]] = {}
     sets: dict[str, set[str]] = {}
     for one in refreshes:
         if one.number < since or one.state not in MEASURED or one.result is None:
@@ -72,7 +72,7 @@ def looks_of(
             tells = p is not None and test.get(_INFORMATIVE[of]) != 0
             level = series.drift.level / n_sets if tells else None
             found.setdefault((test["sweep"], test["judge"]), []).append(
-                Look(one.number, p, level, n_sets)
+                RefreshLook(one.number, p, level, n_sets)
             )
     return found
 
@@ -105,7 +105,7 @@ def since_alarms(series: Series, refreshes: Sequence[Refresh]) -> Alarms:
     return found
 
 
-def _alarm_of(looks: Sequence[Look]) -> int | None:
+def _alarm_of(looks: Sequence[RefreshLook]) -> int | None:
     """Index of the look that raises the first alarm."""
     return first_alarm(capital_path(one.p for one in looks), (one.level for one in looks))
 
@@ -150,12 +150,12 @@ def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:
             for one, capital in zip(looks, path, strict=True)
         ]  # fmt: skip
     frame = pl.DataFrame(
-        [{name: row.get(name) for name in History.column_names()} for row in rows],
-        schema=History.create_empty().schema,
+        [{name: row.get(name) for name in AlarmHistory.column_names()} for row in rows],
+        schema=AlarmHistory.create_empty().schema,
         orient="row",
     )
     order = ["refresh", "sweep", "judge", "group", "measure"]
-    return History.validate(frame.sort(order))
+    return AlarmHistory.validate(frame.sort(order))
 
 
 def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     judges = []
     found = looks_of(series, refreshes)
     levels = levels_of(found, series.drift.level)
-    asked = _asked_of(_measured(refreshes))
+    asked = _judges_by_anchors(_measured(refreshes))
     for (sweep, judge), looks in sorted(found.items()):
         if asked is not None and judge not in asked.get(sweep, ()):
             continue  # of the series no more: nobody waits for an alarm of it
@@ -207,7 +207,7 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _asked_of(measured: Sequence[Refresh]) -> Mapping[str, Collection[str]] | None:
+def _judges_by_anchors(measured: Sequence[Refresh]) -> Mapping[str, Collection[str]] | None:
     """The judges of each set of anchors, as the newest refresh asks it; None where unknown.
 
     Of a set of which it landed nothing those of the refresh before.

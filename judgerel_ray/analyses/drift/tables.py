@@ -7,7 +7,7 @@ import dataframely as dy
 DRIFT_P, EVIDENCE, USUAL = "drift_p", "drift_evidence", "usual_share"
 
 
-class History(dy.Schema):
+class AlarmHistory(dy.Schema):
     """``history.parquet`` of a series."""
 
     refresh = dy.Int32()

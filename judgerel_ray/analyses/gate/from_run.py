@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import polars as pl
 
@@ -11,8 +12,7 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
-from judgerel_ray.analyses.gate.gated import Gated
-from judgerel_ray.analyses.gate.looks import Look, look_at
+from judgerel_ray.analyses.gate.looks import GateLook, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
@@ -22,6 +22,7 @@ from judgerel_ray.analyses.gate.requirement import (
 from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
+    KNOWN,
     Verdict,
     needs_a_plan,
     of_requirement,
@@ -29,6 +30,7 @@ from judgerel_ray.analyses.gate.standing import (
     with_needs,
 )
 from judgerel_ray.analyses.gate.tables import Requirements
+from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
@@ -39,18 +41,60 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot, replicated
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.failures import failure_lines, failures_of
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
+EXIT_CODES = {"PASS": 0, "FAIL": 4, "INCONCLUSIVE": 5}
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Gated(Writable):
+    """What a gate found.
+
+    Attributes
+    ----------
+    verdict : str
+        "FAIL" where any requirement fails in any group, else "INCONCLUSIVE" where any is, else
+        "PASS".
+    requirements : pl.DataFrame
+        As :class:`judgerel_ray.analyses.gate.tables.Requirements`, after the group's columns.
+    look : Look
+        Which look at these data it was, and the confidence of its intervals.
+    notes : tuple of str
+        Of every drop, how many questions one side alone has; of every judge some of whose requests
+        failed, how many: they count in nothing.
+    rests_on : tuple of str
+        What numbers of a run rest on, such as how many of its judgments have landed.
+    read : tuple of str
+        How a file was read.
+    """
+
+    shown_by: ClassVar[str] = "judgerel_ray.analyses.gate.show:gate_result"
+
+    verdict: str
+    requirements: pl.DataFrame
+    look: GateLook
+    notes: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 of PASS, 4 of FAIL, 5 of INCONCLUSIVE."""
+        return EXIT_CODES[self.verdict]
+
+    def as_junit(self) -> str:
+        """Write it as JUnit XML, a test case a requirement and group."""
+        return self._result().as_junit()
 
 
 def columns_of(
@@ -58,7 +102,7 @@ def columns_of(
 ) -> tuple[list[str], list[str]]:
     """Columns that tell rows apart, and others that are read: of the judgments, or a baseline."""
     if baseline is None:
-        right = any(one.coefficient in CORRECTNESS for one in asked)
+        right = any(one.coefficient in OF_GOLD for one in asked)
     else:
         right = any(one.against == baseline and one.name == OF_A_DROP for one in asked)
     return [*(by or ()), *([GOLD] if right else [])], [] if asked else [GOLD]
@@ -85,7 +129,7 @@ def gate_judgments(
         intervals=IntervalChoice(confidence=look.confidence, with_errors=True),
     )
     if asked:
-        right = any(one.coefficient in CORRECTNESS for one in asked)
+        right = any(one.coefficient in OF_GOLD for one in asked)
         judged = with_gold(judged) if right else judged
         accurate = {one.against for one in asked if one.name == OF_A_DROP}
         others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}
@@ -138,17 +182,31 @@ def gate_by_default(
         if one.name in table["coefficient"]
     ]
     found = _decided(judged, asked, tables, options, then=then or confidence)
+    return _with_the_unknown(found, groups)
+
+
+def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """A row of its own below alpha's where neither reproducibility nor the right verdict is known.
+
+    It is open: so the default never passes a judge that is only known to repeat itself.
+    """
     gold_known = (pl.col("coefficient") == OF_A_DROP).any().over(groups or [pl.lit(0)])
-    alone = (
+    kept = [*groups, "n_items", "n_judgments"]
+    unknown = found.filter(
         (pl.col("requirement") == ALPHA)
-        & (pl.col("verdict") == Verdict.PASS.value)
         & (pl.col("conditions") == REPEATABILITY).fill_null(False)
         & ~gold_known
-    )
-    return found.with_columns(
-        verdict=pl.when(alone).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
-        reason=pl.when(alone).then(pl.lit(ALONE)).otherwise("reason"),
-    )
+    ).unique(groups or None, keep="first", maintain_order=True)
+    rows = unknown.with_columns(
+        pl.col(name) if name in kept else pl.lit(None, dtype).alias(name)
+        for name, dtype in found.schema.items()
+    ).with_columns(
+        requirement=pl.lit(KNOWN), coefficient=pl.lit(REPRODUCIBILITY),
+        conditions=pl.lit(REPRODUCIBILITY), verdict=pl.lit(Verdict.INCONCLUSIVE.value),
+        reason=pl.lit(ALONE), missing=pl.lit("category"),
+    )  # fmt: skip
+    of_alpha = pl.col("requirement") == ALPHA
+    return pl.concat([found.filter(of_alpha), rows, found.filter(~of_alpha)])
 
 
 def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | None:
@@ -193,8 +251,8 @@ def _of_levels(
     wanted = [one for one in asked if one.against is None]
     if not wanted:
         return []
-    own = dict.fromkeys(one.coefficient for one in wanted)
-    options = replace(options, coefficients=(*own, *_leading(judged, besides=own)))
+    plain = dict.fromkeys(one.coefficient for one in wanted)
+    options = replace(options, coefficients=(*plain, *_leading(judged, besides=plain)))
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
@@ -238,7 +296,7 @@ def _of_drops(
     baselines: Mapping[str, Snapshot],
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
-    look: Look,
+    look: GateLook,
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """Requirements of differences to a baseline, on the questions that both have.
 
@@ -262,8 +320,8 @@ def _of_drops(
             notes.append(f"{one.text}: {left_out[0].lower()}{left_out[1:].rstrip('.')}")
         groups = table.columns[: table.columns.index("a")]
         leading = ReduceOptions(by=tuple(groups), coefficients=_leading(judged))
-        own = reduce_judged(judged, leading)
-        leads = own.select(*groups, "lead").unique(maintain_order=True)
+        plain = reduce_judged(judged, leading)
+        leads = plain.select(*groups, "lead").unique(maintain_order=True)
         table = table.join(leads, on=groups, how="left", nulls_equal=True) if groups else (
             table.with_columns(lead=pl.lit(leads["lead"].first(), pl.String))
         )  # fmt: skip
@@ -280,8 +338,8 @@ def _unpaired(
     if not groups:
         return table.clear()
     judges = here.filter(is_judge(here.collect_schema().names()))
-    own = judges.select(pl.col(name).cast(table.schema[name]) for name in groups).unique()
-    alone = own.collect().join(table, on=groups, how="anti", nulls_equal=True).sort(groups)
+    plain = judges.select(pl.col(name).cast(table.schema[name]) for name in groups).unique()
+    alone = plain.collect().join(table, on=groups, how="anti", nulls_equal=True).sort(groups)
     return alone.with_columns(
         coefficient=pl.lit(asked.name), missing=pl.lit("category"), undefined=pl.lit("no_baseline")
     )

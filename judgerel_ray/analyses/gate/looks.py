@@ -25,20 +25,19 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import read_regular
 from judgerel_ray.counting.columns import FACETS, KINDS
-from judgerel_ray.store import RunDirectory
 
 ALPHA = 0.05
 _SAMPLED = 256  # rows kept of a look: of a re-roll that changes 2 % of them, 99.4 % are noticed
 _BEGIN = b'{"'
-_LOOKED_AT = ("item_id", *FACETS, "block", *KINDS, "label", "gold")
+_LOOK_COLUMNS = ("item_id", *FACETS, "block", *KINDS, "label", "gold")
 
 
-def spent(look: int, alpha: float = ALPHA) -> float:
+def alpha_at(look: int, alpha: float = ALPHA) -> float:
     """Give the error that a look may spend.
 
     Examples
     --------
-    >>> [round(spent(k), 4) for k in (1, 2, 5)], round(sum(map(spent, range(1, 10_000))), 4)
+    >>> [round(alpha_at(k), 4) for k in (1, 2, 5)], round(sum(map(alpha_at, range(1, 10_000))), 4)
     ([0.0304, 0.0076, 0.0012], 0.05)
     """
     return 6 * alpha / (math.pi * look) ** 2
@@ -68,7 +67,7 @@ def seen_in(rows: pl.LazyFrame) -> tuple[Seen, Mapping[str, int]]:
     (True, 2)
     """
     schema = rows.collect_schema()
-    names = [name for name in _LOOKED_AT if name in schema]
+    names = [name for name in _LOOK_COLUMNS if name in schema]
     text = pl.concat_str(
         [pl.lit(f"{name}=") + pl.col(name).cast(pl.String) for name in names],
         separator="\x1f",
@@ -87,7 +86,7 @@ def seen_in(rows: pl.LazyFrame) -> tuple[Seen, Mapping[str, int]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class GateLook:
     """One look."""
 
     number: int = 1  # Which it is, from 1 on.
@@ -100,10 +99,10 @@ class Look:
     @property
     def next_confidence(self) -> float:
         """Confidence of the look that would follow."""
-        return self.confidence if self.ledger is None else 1 - spent(self.number + 1)
+        return self.confidence if self.ledger is None else 1 - alpha_at(self.number + 1)
 
 
-def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
+def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> GateLook:
     """Count a look in a ledger; without one it is the only look.
 
     Effects: appends a line to the ledger, where the data are not those of its last look. Retry:
@@ -115,7 +114,7 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
     1
     """
     if ledger is None:
-        return Look()
+        return GateLook()
     _check_place(ledger)
     found = {name: seen_in(one) for name, one in rows.items()}
     seen = {name: one for name, (one, _) in found.items()}
@@ -133,9 +132,9 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
     # Read again: a look taken meanwhile has a line, too.
     looks = _read(ledger)
     number = len(before) if again else max(n for n, one in enumerate(looks, 1) if one == seen)
-    return Look(
+    return GateLook(
         number=number,
-        confidence=1 - spent(number),
+        confidence=1 - alpha_at(number),
         ledger=ledger,
         again=again,
         n_judgments=seen[""].n_judgments,
@@ -152,6 +151,8 @@ def _check_place(ledger: str) -> None:
         raise SweepError("--ledger must be a file, got a folder", where=where)
     if Path(ledger).exists() and not Path(ledger).is_file():
         raise SweepError("--ledger must be a file that keeps what is written", where=where)
+    from judgerel_ray.store import RunDirectory
+
     for above in (folder, *folder.parents):
         if RunDirectory(url=str(above)).is_run():
             raise SweepError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.analyses.gate.from_run import Gated
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_of_the_web, read_regular
 from judgerel_ray.measuring.tolerance import AT_MOST, possible_values
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 
 ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (
@@ -170,7 +170,7 @@ def _check_names(asked: Sequence[Requirement]) -> None:
                 where={"require": one.text},
                 hint="judgerel reduce --tolerance",
             )
-        if one.against and one.coefficient in CORRECTNESS and one.name != OF_A_DROP:
+        if one.against and one.coefficient in OF_GOLD and one.name != OF_A_DROP:
             raise SweepError(
                 f"a drop of {one.name} is not computed",
                 where={"require": one.text},

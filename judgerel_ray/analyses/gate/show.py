@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
@@ -27,6 +28,7 @@ from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.junit import Case
 from judgerel_ray.blocks.result import Result
+from judgerel_ray.blocks.short import MOST_ROWS, next_step
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     Row,
@@ -45,8 +47,11 @@ from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.gate.from_run import Gated
+
 TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
-_SAID = {
+_REASONS = {
     CROSSES: "the interval crosses the limit",
     Flag.SERVING_NOISE.value: "at temperature 0 repeats show how steady the server is, not how "
     "reliable the judge: require it where temperature is above 0",
@@ -57,15 +62,23 @@ _SAID = {
     WITHIN: "no reproducibility of {}: it is defined within one prompt, where a judge that goes by "
     "the place of an option or by the wording agrees with itself, too. Require a coefficient that "
     "compares the orders and wordings asked, such as krippendorff_alpha",
-    ALONE: "the judge agrees with itself, which does not show that it judges: one that goes by the "
-    "place of an option or by length does, too. Give right verdicts (a column gold), ask again in "
-    "another wording or order of the options, or state what must be met (--require)",
+    ALONE: "reproducibility is unknown: only the same prompt was asked again, and a judge that "
+    "goes by the place of an option or by length agrees with itself, too. Give right verdicts (a "
+    "column gold), ask again in another wording or order of the options, or state what must be met "
+    "(--require)",
 }
 _SHORT = {
     AT_LIMIT: "the value is at the limit",
     WITHIN: "it has no reproducibility",
-    ALONE: "right verdicts, or another order or wording",
+    ALONE: "right verdicts, or another order",
 }
+_MET = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
+_WORST = ("FAIL", "INCONCLUSIVE", "PASS")
+_NEXT = {
+    "FAIL": ("reduce", "see what to distrust"),
+    "INCONCLUSIVE": ("advise", "see what more judgments would show"),
+}
+"""By verdict the verb that helps on, and what for; a gate that passes says itself what is next."""
 _MISSING = "no verdict"
 _HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "what is missing")
 
@@ -81,6 +94,45 @@ def gate_blocks(gated: Gated) -> list[Block]:
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
+    return _blocks(gated, _table(gated, rows))
+
+
+def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
+    """Say a gate's verdict and every requirement; of more than 20 rows those not met come first.
+
+    `commands` are those of other verbs on the same judgments, by name.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9")
+    >>> short_gate_blocks(found, {})[0].text
+    'PASS: 2 of 2 met'
+    """
+    rows = [*gated.requirements.iter_rows(named=True)]
+    if len(rows) > MOST_ROWS:
+        rows = sorted(rows, key=lambda row: _WORST.index(str(row["verdict"])))
+    hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
+    more = [f"{n:,} more {word}" for word, n in hidden.items()]
+    left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
+    table = replace(_table(gated, rows[:MOST_ROWS]), fits=True)
+    name, what = _NEXT.get(gated.verdict, ("", ""))
+    return [*_blocks(gated, table, *left), *next_step((what, commands.get(name)))]
+
+
+def _blocks(gated: Gated, *tables: Block) -> list[Block]:
+    """The verdict, a table, why nothing is decided, and which look it was."""
+    why = [*_notes([*gated.requirements.iter_rows(named=True)]), *gated.notes]
+    return [
+        Paragraph(gate_headline(gated), kind="lead"),
+        *tables,
+        *([Lines(why)] if why else []),
+        Paragraph(look_words(gated), kind="soft"),
+    ]
+
+
+def _table(gated: Gated, rows: Sequence[Row]) -> Table:
+    """Requirements, a line each."""
     lines = [_cells(row, _groups(gated)) for row in rows]
     columns = [
         one
@@ -89,29 +141,23 @@ def gate_blocks(gated: Gated) -> list[Block]:
     ]
     level = _percent(gated.look.confidence)
     title = f"Requirements: the whole {level} confidence interval must meet each"
-    table = Table(title, columns, cards=True)
-    why = [*_notes(rows), *gated.notes]
-    blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
-    if why:
-        blocks.append(Lines(why))
-    return [*blocks, Paragraph(look_words(gated), kind="soft")]
+    return Table(title, columns, cards=True)
 
 
-def headline(gated: Gated) -> str:
+def gate_headline(gated: Gated) -> str:
     """Give the verdict and how many requirements are met, missed and open.
 
     Examples
     --------
     >>> from judgerel_ray import example, gate
-    >>> headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .75"))
+    >>> gate_headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .75"))
     'FAIL: 1 missed, 1 open, of 2'
     """
     found = Counter(gated.requirements["verdict"].to_list())
     n = gated.requirements.height
     if gated.verdict == "PASS":
         return f"PASS: {n} of {n} met"
-    words = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
-    parts = [f"{found[name]} {word}" for name, word in words.items() if found[name]]
+    parts = [f"{found[name]} {word}" for name, word in _MET.items() if found[name]]
     return f"{gated.verdict}: {', '.join(parts)}, of {n}"
 
 
@@ -138,8 +184,10 @@ def look_words(gated: Gated) -> str:
     )
 
 
-def gate_result(gated: Gated) -> Result[Gated]:
-    """A gate's verdict as every format is made of it.
+def gate_result(
+    gated: Gated, commands: Mapping[str, str | None] = MappingProxyType({})
+) -> Result[Gated]:
+    """A gate's verdict as every format is made of it; `commands` of other verbs say what is next.
 
     Examples
     --------
@@ -154,7 +202,8 @@ def gate_result(gated: Gated) -> Result[Gated]:
         found=gated,
         tables={"requirements": gated.requirements},
         full=lambda: gate_blocks(gated),
-        title=f"Judge gate: {headline(gated)}",
+        short=lambda: short_gate_blocks(gated, commands),
+        title=f"Judge gate: {gate_headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
             "notes": gated.notes, "read": gated.read,
@@ -245,8 +294,8 @@ def _notes(rows: Sequence[Row]) -> list[str]:
 def _why(row: Row) -> str:
     """Why nothing is decided, in a sentence."""
     code = str(row["reason"])
-    if code in _SAID:
-        return _SAID[code].format(row["coefficient"])
+    if code in _REASONS:
+        return _REASONS[code].format(row["coefficient"])
     if row["undefined"] if "undefined" in row else row["value"] is None:
         return explanation(reason(code))
     n = row["n_items"]
@@ -261,7 +310,7 @@ def _percent(share: float) -> str:
 
 
 SIGNS = {Verdict.PASS: "\u2713", Verdict.FAIL: "\u2717", Verdict.INCONCLUSIVE: "?"}
-SAID = {
+STANDINGS = {
     Verdict.PASS: "may decide",
     Verdict.FAIL: "may not decide",
     Verdict.INCONCLUSIVE: "undecided",
@@ -348,7 +397,7 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     nowhere = found.others and found.verdict is Verdict.FAIL  # the best verdict, so of all
     where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
     best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
-    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{where}."
+    stands = f"{SIGNS[found.verdict]} {who}: {STANDINGS[found.verdict]}{where}."
     return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _KINDS[found.verdict])
 
 
@@ -381,6 +430,8 @@ def _held(row: Row) -> str:
     again = "other answers" if judges_other_answers(row) else "the same prompt again"
     same = f" of {again}" if row["conditions"] == REPEATABILITY else ""
     value = "" if row["value"] is None else f" {number(row['value'])} {interval(row)}".rstrip()
+    if row["limit"] is None:
+        return str(row["requirement"])
     limit = f"{float(str(row['limit'])):g}"
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"
 

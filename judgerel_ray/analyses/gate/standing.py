@@ -11,18 +11,18 @@ from typing import Any
 
 import polars as pl
 
-from judgerel_ray.analyses.advice.plans import Plan
+from judgerel_ray.analyses.advice.plans import GroupPlan
 from judgerel_ray.analyses.gate.requirement import Requirement
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.text import closest
-from judgerel_ray.counting.files.source import names_told
+from judgerel_ray.counting.files.source import quote_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.measuring.tolerance import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
-from judgerel_ray.stats.agreement.agreement import declaration
+from judgerel_ray.stats.agreement.agreement import KAPPAS, declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends
 
@@ -32,7 +32,7 @@ OF_ALPHA = tuple(
 )
 """Coefficients that are 1 less disagreement over that by chance."""
 AGREEMENT = "percent_agreement"
-_OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", "swap_consistency",
+_OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", *KAPPAS, "swap_consistency",
                "place_consistency", "position_bias", "first_place", "order_effect")  # fmt: skip
 """Coefficients that say something of a judge with a habit, too."""
 HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_PLACE.value)
@@ -44,7 +44,9 @@ NO_SPREAD = "no_spread"
 _FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
-"""Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
+"""Of a judge that was asked the same prompt again: whether it judges is not known."""
+KNOWN = "reproducibility known"
+"""The requirement that is open then, in a row of its own."""
 
 
 class Verdict(StrEnum):
@@ -154,7 +156,7 @@ def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) ->
         if found.is_empty() and there.height:
             known = [str(one) for one in there[name].drop_nulls().unique().sort()]
             raise SweepError(
-                f"no group has {name} {value!r}, expected one of {printable(names_told(known))}",
+                f"no group has {name} {value!r}, expected one of {printable(quote_names(known))}",
                 where={"require": asked.text},
                 hint=closest(value, known),
             )
@@ -187,19 +189,22 @@ def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | 
     Where no question differs it is the exact one: no mean is more than the share that differ.
     """
     low, high, n = row["low"], row["high"], row["n_items"]
-    given = None if low is None or high is None else (low, high)
+    interval = None if low is None or high is None else (low, high)
     error = row.get("standard_error")
-    if error is None and given is not None and n is not None and n >= _FEWEST:
-        error = (given[1] - given[0]) / 2 / t_quantile(n - 1, confidence)
+    if error is None and interval is not None and n is not None and n >= _FEWEST:
+        error = (interval[1] - interval[0]) / 2 / t_quantile(n - 1, confidence)
     elif error is None and row["undefined"] == NO_SPREAD:
         error = 0.0
     if not is_share(row["coefficient"]) or n is None or error is None:
-        return given or (None, None)
+        return interval or (None, None)
     value = row["value"]
     most = clopper_pearson(0, n, confidence=confidence).high
     if value == error == 0 and most is not None:
         return -most, most
-    ends = [difference_ends(value, error, n, confidence=confidence), *([given] if given else [])]
+    ends = [
+        difference_ends(value, error, n, confidence=confidence),
+        *([interval] if interval else []),
+    ]
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
@@ -274,7 +279,7 @@ def needs_a_plan() -> pl.Expr:
 def with_needs(
     table: pl.DataFrame,
     groups: Sequence[str],
-    plans: Mapping[tuple[object, ...], Plan],
+    plans: Mapping[tuple[object, ...], GroupPlan],
     *,
     confidence: float,
     then: float,
@@ -308,7 +313,9 @@ def with_needs(
     )
 
 
-def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[str, int | None]:
+def _needs(
+    row: Row, plan: GroupPlan | None, confidence: float, then: float
+) -> dict[str, int | None]:
     """What one row needs."""
     n = row["n_compared"] or row["n_items"]  # questions asked once, or without gold, do not count
     if row["reason"] != CROSSES or n is None or n < _FEWEST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Json, List, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common
 
 
@@ -74,4 +74,4 @@ class Requirements(Schema):
     flags = List(String(), "Codes of what weakens the value; empty or null where nothing does.")
 
 
-TABLES: Tables = {"gate": {"": GateAnswer, "requirements": Requirements}}
+TABLES: SchemasByVerb = {"gate": {"": GateAnswer, "requirements": Requirements}}

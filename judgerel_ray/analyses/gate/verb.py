@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of, verb
+from judgerel_ray.core.verb import BY, Labelled, Names, command_on, flag, names_of, verb
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.analyses.gate.from_run import Gated
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments, Snapshot
+    from judgerel_ray.counting.snapshot import JudgmentSource, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class GateRequest(Labelled):
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
 )
-def gate(path: Judgments, request: GateRequest) -> Result[Gated]:
+def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
     """Judge by requirements: the whole confidence interval meets each, misses it, or neither.
 
     A requirement of reproducibility where it is known, else of repeatability. Each errs, over all
@@ -101,4 +101,6 @@ def gate(path: Judgments, request: GateRequest) -> Result[Gated]:
             judged, wanted, baselines={name: found_at[name] for name in names}, by=by,
             ledger=None if request.ledger is None else fspath(request.ledger),
         )  # fmt: skip
-        return gate_result(replace(found, rests_on=judged.run_notes, read=judged.notes))
+        commands = {name: command_on(name, path, request) for name in ("reduce", "advise")}
+        found = replace(found, rests_on=judged.run_notes, read=judged.notes)
+        return gate_result(found, commands)

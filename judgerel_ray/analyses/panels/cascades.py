@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, Stages
 from judgerel_ray.analyses.panels.voters import Voters, accuracy_row
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
 from judgerel_ray.stats.counts import Floats
@@ -55,8 +56,8 @@ N_BUDGETS = 10
 """Points of the curve."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CascadeTables(Shown):
     """What cascades buy; every table starts with the columns of the groups.
 
     Attributes
@@ -84,12 +85,12 @@ class CascadeTables:
         return {"stages": self.stages, "curve": self.curve}
 
 
-def told_cascade(cascaded: pl.DataFrame) -> CascadeTables:
+def cascade_run_tables(cascaded: pl.DataFrame) -> CascadeTables:
     """What a cascade that was asked did, as a result that tries no other.
 
     Examples
     --------
-    >>> list(told_cascade(pl.DataFrame()).tables())
+    >>> list(cascade_run_tables(pl.DataFrame()).tables())
     ['cascaded']
     """
     return CascadeTables(stages=pl.DataFrame(), curve=pl.DataFrame(), cascaded=cascaded)
@@ -360,21 +361,21 @@ def _rows(
             **_counted(asked_rows, answers[-1], share),
             **_spent(group, took, n_put),
         }
-    given = pl.concat(answers)
+    decided = pl.concat(answers)
     asked = first.select("item_id", "replication").join(
-        given.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
+        decided.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
     )
     left = first.join(asked, on=["item_id", "replication"], how="semi")
     nobody = clustered_share([], clusters_N=[])
     yield {"asked": A_PERSON, **_counted(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
     is_answered = first.select(
         pl.struct("item_id", "replication").is_in(
-            given.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()
+            decided.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()
         )
     ).to_series()
     share = clustered_share(is_answered.to_numpy(), clusters_N=first["item_id"].to_numpy())
     took = float(group["spent"].sum())
-    yield {"asked": WHOLE, **_counted(first, given, share), **_spent(group, took, n_put)}
+    yield {"asked": WHOLE, **_counted(first, decided, share), **_spent(group, took, n_put)}
 
 
 def _spent(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
@@ -384,9 +385,9 @@ def _spent(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
     return {"spent": took / n_put}
 
 
-def _counted(asked: pl.DataFrame, given: pl.DataFrame, answered: Share) -> dict[str, object]:
+def _counted(asked: pl.DataFrame, decided: pl.DataFrame, answered: Share) -> dict[str, object]:
     """Counts, the share answered, and how much of it is right."""
-    known = given.filter(pl.col("gold").is_not_null())
+    known = decided.filter(pl.col("gold").is_not_null())
     right = (known["verdict"] == known["gold"]).to_numpy()
     worth = clustered_share(right, clusters_N=known["item_id"].to_numpy())
     names = pl.Enum(pl.concat([known["verdict"], known["gold"]]).unique().sort())
@@ -397,7 +398,7 @@ def _counted(asked: pl.DataFrame, given: pl.DataFrame, answered: Share) -> dict[
     return {
         "n_questions": asked["item_id"].n_unique(),
         "n_asked": asked.height,
-        "n_answered": given.height,
+        "n_answered": decided.height,
         "answered": answered.value,
         "answered_low": answered.low,
         "answered_high": answered.high,

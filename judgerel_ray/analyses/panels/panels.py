@@ -16,6 +16,7 @@ from judgerel_ray.analyses.panels.tables import (
     RandomPanels,
 )
 from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, accuracy_row, rule_weights
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
@@ -37,8 +38,8 @@ from judgerel_ray.stats.selective.systems import paired_accuracy
 _NOISE_ABOVE = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PanelTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PanelTables(Shown):
     """What judges are worth as panels; every table starts with the columns of the groups.
 
     Attributes

@@ -28,7 +28,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spending:
+class ReplyCosts:
     """Mean cost of the replies of a file or run."""
 
     unit: str  # "cost" (money), "tokens" or "requests".
@@ -41,7 +41,7 @@ class Spending:
         Examples
         --------
         >>> rows = pl.LazyFrame({"judge": ["a", "a", "b"], "cost": [1.0, 2.0, 5.0]})
-        >>> read_spending(rows).of({"judge": "a"})
+        >>> read_reply_costs(rows).of({"judge": "a"})
         {'': 1.5}
         """
         of_name = [
@@ -60,7 +60,7 @@ PRICE = "A_REPLY, or PROMPT,COMPLETION of a million tokens"
 """What a price is, as text."""
 
 
-def price_of(given: object) -> Price:
+def price_of(price: object) -> Price:
     """Read a price: of a reply (``0.002``), or of a million tokens read and written (``0.8,4``).
 
     Examples
@@ -70,9 +70,9 @@ def price_of(given: object) -> Price:
     >>> price_of(0.002)
     Price(reply=0.002, prompt=0.0, completion=0.0)
     """
-    if isinstance(given, Price):
-        return given
-    parts = given.split(",") if isinstance(given, str) else given
+    if isinstance(price, Price):
+        return price
+    parts = price.split(",") if isinstance(price, str) else price
     try:
         numbers = [
             read_number(part) for part in (parts if isinstance(parts, list | tuple) else [parts])
@@ -86,9 +86,9 @@ def price_of(given: object) -> Price:
     return Price(prompt=numbers[0], completion=numbers[1])
 
 
-def read_spending(
+def read_reply_costs(
     judgments: pl.LazyFrame, *, prices: Mapping[str, Price] | None = None
-) -> Spending:
+) -> ReplyCosts:
     """Find what replies cost.
 
     In money by `prices`, or where every row has a ``cost``, none below 0 and not all 0; else in
@@ -97,7 +97,7 @@ def read_spending(
     Examples
     --------
     >>> rows = pl.LazyFrame({"judge": ["a"], "prompt_tokens": [90], "completion_tokens": [10]})
-    >>> read_spending(rows).unit, read_spending(rows).of({"judge": "a"})
+    >>> read_reply_costs(rows).unit, read_reply_costs(rows).of({"judge": "a"})
     ('tokens', {'': 100.0})
     """
     columns, every = judgments.collect_schema().names(), judgments
@@ -132,7 +132,7 @@ def read_spending(
         .collect()
         .sort(*keys, "stage")
     )
-    return Spending(unit=unit, means=means, row=row)
+    return ReplyCosts(unit=unit, means=means, row=row)
 
 
 def _is_charged(judgments: pl.LazyFrame) -> bool:

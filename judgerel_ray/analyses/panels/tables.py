@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, WorthColumns, interval_ends
 
 
@@ -209,7 +209,7 @@ class CascadedShares(Schema):
     )
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "panels": {
         "members": Members,
         "panels": PanelRules,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, by_name, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, by_name, comma_names, command_on, flag, names_of, verb
 from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.panels import PanelTables
     from judgerel_ray.analyses.panels.spending import Price
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +44,23 @@ class PanelsRequest(Answered):
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
 
 
-def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTables]:
-    from judgerel_ray.analyses.panels.show import panel_blocks
+def _result_panels(
+    found: PanelTables, notes: tuple[str, ...], command: str | None
+) -> Result[PanelTables]:
+    from judgerel_ray.analyses.panels.short import panels_short
+    from judgerel_ray.analyses.panels.show import READ_BEST, READ_NEXT, READ_PANELS, panel_blocks
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
     return Result(
-        found=found, notes=notes, tables=tables, full=lambda: panel_blocks(tables), rows=found.best
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: panel_blocks(tables),
+        short=lambda: panels_short(tables, command),
+        legend=lambda: [Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}")],
+        rows=found.best,
     )
 
 
@@ -65,7 +75,7 @@ def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTa
     file="best",
     section="judgerel_ray.analyses.panels.from_run:panels_on_page",
 )
-def panels(path: Judgments, request: PanelsRequest) -> Result[PanelTables]:
+def panels(path: JudgmentSource, request: PanelsRequest) -> Result[PanelTables]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
     Members are judges, in a role where there are several, of one benchmark, temperature and
@@ -103,7 +113,8 @@ def panels(path: Judgments, request: PanelsRequest) -> Result[PanelTables]:
             judged, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes)
+        command = command_on("systems", path, request)
+        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +142,17 @@ class CascadeRequest(PanelsRequest):
     )
 
 
-def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[CascadeTables]:
-    from judgerel_ray.analyses.panels.show import cascade_blocks, cascaded_blocks
+def _result_cascade(
+    found: CascadeTables, notes: tuple[str, ...], command: str | None
+) -> Result[CascadeTables]:
+    from judgerel_ray.analyses.panels.short import cascade_short, cascaded_short
+    from judgerel_ray.analyses.panels.show import (
+        READ_CASCADE,
+        READ_CASCADED,
+        cascade_blocks,
+        cascaded_blocks,
+    )
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     tables, did = found.tables(), found.cascaded
@@ -141,6 +161,10 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
         notes=notes,
         tables=tables,
         full=lambda: cascade_blocks(tables) if did is None else cascaded_blocks(did),
+        short=lambda: (
+            cascade_short(tables, command) if did is None else cascaded_short(did, command)
+        ),
+        legend=lambda: [Paragraph(READ_CASCADE if did is None else READ_CASCADED)],
         rows=found.curve if did is None else did,
     )
 
@@ -156,7 +180,7 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
     help="cost and accuracy of asking a second judge when the first is unsure",
     file="curve; of a cascade run cascaded",
 )
-def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
+def cascade(path: JudgmentSource, request: CascadeRequest) -> Result[CascadeTables]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
     Of a run whose sweep asked a cascade it tells what that did, unless an order is given.
@@ -187,7 +211,7 @@ def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
     >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
     [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.panels.cascades import CascadeChoice, told_cascade
+    from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_run_tables
     from judgerel_ray.analyses.panels.from_run import cascade_of, cascaded_of
 
     order = names_of(request.order) or ()
@@ -197,8 +221,8 @@ def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
     )  # fmt: skip
     with request.opened(path) as judged:
         did = None if order else cascaded_of(judged)
-        found = told_cascade(did) if did is not None else cascade_of(
+        found = cascade_run_tables(did) if did is not None else cascade_of(
             judged, choice, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        return _result_cascade(found, judged.run_notes)
+        return _result_cascade(found, judged.run_notes, command_on("panels", path, request))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.panels.spending import Price, Spending, read_spending
+from judgerel_ray.analyses.panels.spending import Price, ReplyCosts, read_reply_costs
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.files.source import columns_told
+from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.measuring.systems import CONFIDENCES, QUESTION, System, system_label
@@ -93,13 +93,13 @@ def read_voters(
     if "judge" not in judgments.collect_schema().names():
         raise SweepError(
             "panels and cascades need a column 'judge' to tell systems apart by, got "
-            f"{columns_told(judgments.collect_schema())}",
+            f"{quote_columns(judgments.collect_schema())}",
             hint="name the column of who answered judge (judgerel import table FILE "
             "--column judge=NAME --out FILE.parquet)",
         )
     if confidence not in CONFIDENCES:
         raise SweepError(f"confidence must be one of {', '.join(CONFIDENCES)}, got {confidence!r}")
-    spending = read_spending(judgments, prices=prices)
+    spending = read_reply_costs(judgments, prices=prices)
     groups: dict[tuple[object, ...], list[System]] = {}
     for system in systems:
         key = tuple((name, value) for name, value in system.name.items() if name not in _APART)
@@ -135,7 +135,7 @@ def check_voters(found: Sequence[Voters], systems: Sequence[System]) -> None:
 
 
 def _voters(
-    group: Sequence[System], spending: Spending, every: Sequence[System], confidence: str
+    group: Sequence[System], spending: ReplyCosts, every: Sequence[System], confidence: str
 ) -> Voters:
     """One group, side by side."""
     roles = {system.name.get("role") for system in group}
@@ -154,7 +154,7 @@ def _voters(
     votes = np.stack([_codes(one["verdict"], codes) for one in lined], axis=1)
     prices = _prices(group, spending, every)
     # What stands behind an answer beside its own reply is known by its mean.
-    behind = np.array([prices.of([j]) - _own(one, spending) for j, one in enumerate(group)])
+    behind = np.array([prices.of([j]) - _mean_cost(one, spending) for j, one in enumerate(group)])
     spent, more, others = (
         np.stack([one[name].to_numpy() for one in lined], axis=1)
         for name in ("spent", "more", "others")
@@ -179,13 +179,13 @@ def _voters(
     )
 
 
-def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame:
+def _placed(system: System, spending: ReplyCosts, confidence: str) -> pl.DataFrame:
     """A system's answers, numbered inside each question, with what each cost."""
     judge = pl.lit(system.name.get("judge")).alias("judge")
     rows = system.rows if "judge" in system.rows.columns else system.rows.with_columns(judge)
     rows = rows.with_columns(
         pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
-        spending.row.fill_null(_own(system, spending)).alias("spent"),
+        spending.row.fill_null(_mean_cost(system, spending)).alias("spent"),
     )
     facets = [name for name in FACETS if name in rows.columns]
     # How far replies agree is known once all are paid for.
@@ -209,14 +209,14 @@ def _codes(values: pl.Series, codes: Mapping[str, int]) -> Ints:
     return found
 
 
-def _own(system: System, spending: Spending) -> float:
+def _mean_cost(system: System, spending: ReplyCosts) -> float:
     """Mean cost of the reply that holds the verdict."""
     stages = spending.of(system.name)
     last = [cost for stage, cost in stages.items() if stage != "select"]
     return sum(last) / len(last) if last else 0.0
 
 
-def _prices(group: Sequence[System], spending: Spending, every: Sequence[System]) -> PanelPrices:
+def _prices(group: Sequence[System], spending: ReplyCosts, every: Sequence[System]) -> PanelPrices:
     """What each member stands on, and what that costs; answers that judges compare are shared."""
     things = dict(_things(group, spending, every))
     names = list(things)
@@ -256,13 +256,13 @@ def _responders(system: System, every: Sequence[System]) -> list[object]:
 
 
 def _things(
-    group: Sequence[System], spending: Spending, every: Sequence[System]
+    group: Sequence[System], spending: ReplyCosts, every: Sequence[System]
 ) -> Iterator[tuple[tuple[str, object], float]]:
     """Everything that members stand on, with its mean cost."""
-    own = {(str(one.name.get("role")), one.name.get("judge")): one for one in group}
+    by_voter = {(str(one.name.get("role")), one.name.get("judge")): one for one in group}
     for system in group:
         for kind, judge in _needs(system, every):
-            of = own.get(("responder" if kind == "answers" else kind, judge))
+            of = by_voter.get(("responder" if kind == "answers" else kind, judge))
             name = {"judge": judge, "role": "responder"} if of is None else of.name
             yield (kind, judge), sum(spending.of(name).values())
 

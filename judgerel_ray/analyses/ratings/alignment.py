@@ -163,8 +163,8 @@ def mean_reference(rows: pl.DataFrame) -> pl.DataFrame:
     """
     scored = rows.filter(pl.col("score").is_not_null()).sort("score")
     there = [name for name in THING if name in rows.columns]
-    given = [name for name in there if scored[name].null_count() < scored.height]
-    names = given if scored.height else there
+    measured = [name for name in there if scored[name].null_count() < scored.height]
+    names = measured if scored.height else there
     return scored.group_by(names).agg(pl.col("score").mean().alias(REFERENCE_SCORE)).sort(names)
 
 

@@ -25,11 +25,11 @@ ALIGNED_HEADS = (
     "remark",
 )  # fmt: skip
 _WEIGHTED_HEAD = "weighted [95 %]"
-OWN_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
+SELF_CONSISTENCY_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
 _TIES = {">mid": ">", ">=mid": ">="}
 
 
-def own_cells(row: Row) -> list[str]:
+def self_consistency_cells(row: Row) -> list[str]:
     """Write self-consistency of one group on one scale.
 
     Examples
@@ -197,12 +197,12 @@ def rank_cell(row: Row) -> str:
     return f"{cell(row['rank'])}{ends} at {number(row['value'])}{few}"
 
 
-def cells_said(part: pl.DataFrame) -> list[str]:
+def rank_sentences(part: pl.DataFrame) -> list[str]:
     """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
 
     Examples
     --------
-    >>> cells_said(pl.DataFrame({
+    >>> rank_sentences(pl.DataFrame({
     ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
     ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
     ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
@@ -233,10 +233,10 @@ def averaged_measures(part: pl.DataFrame) -> list[str]:
     ...     "judge": ["a", "b"] * 2, "rank": [1.0, 2.0, None, 1.0]}))
     ['self_consistency']
     """
-    given = part.filter(pl.col("rank").is_not_null())
-    drawn = given.filter(pl.col("measure") != "outside")
-    ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
-    of_ranked = given.filter(pl.col("judge").is_in(ranked))
+    with_rank = part.filter(pl.col("rank").is_not_null())
+    drawn = with_rank.filter(pl.col("measure") != "outside")
+    ranked = (with_rank if drawn.is_empty() else drawn)["judge"].unique().to_list()
+    of_ranked = with_rank.filter(pl.col("judge").is_in(ranked))
     counts = of_ranked.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
     return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
 

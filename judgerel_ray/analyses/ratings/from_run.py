@@ -38,7 +38,7 @@ from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.measuring.weighted import weighted_groups, weighted_table
@@ -112,7 +112,7 @@ class Ratings:
         """Scales besides the shipped ones."""
         return {**self.judged.scales, **self.declared}
 
-    def own(self) -> pl.DataFrame:
+    def self_consistency(self) -> pl.DataFrame:
         """Self-consistency on each scale, at its own level."""
         rows, scales = self.rows
         names = [*group_names(rows, self.by), SCALE]
@@ -123,7 +123,7 @@ class Ratings:
             coefficients=["krippendorff_alpha"],
             scales=scales,
         ).filter(conditions=REPEATABILITY)  # the same prompt again, as the paper has it
-        return found.sort(told_order(names, tuple(scales)))
+        return found.sort(reading_order(names, tuple(scales)))
 
     def across(self, choice: ScaleChoice) -> pl.DataFrame:
         """Inter-scale consistency."""
@@ -365,7 +365,7 @@ def _rated(judged: Snapshot, options: RatingOptions) -> Rated | None:
     if outside is not None or _can_rank(ratings.groups, reference):
         ranked = ratings.ranked(choices[0], reference=reference, outside=outside)
     return Rated(
-        own=ratings.own(),
+        self_consistency=ratings.self_consistency(),
         across=pl.concat(frames) if frames else _NOTHING,
         aligned=_NOTHING if reference is None else ratings.aligned(reference, _ALIGNED),
         ranks=ranked.ranks,

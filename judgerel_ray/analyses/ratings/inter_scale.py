@@ -208,13 +208,13 @@ def _of_pair(
     whole_ratings = ratings
     if choice.pairing != "all":  # how steady a scale is takes all its replications
         whole_ratings = group_ratings(group, names, replace(choice, pairing="all"))
-    own = [whole(self_consistency_terms(whole_ratings, place)) for place in (0, 1)]
+    consistencies = [whole(self_consistency_terms(whole_ratings, place)) for place in (0, 1)]
     return {
         **dict(_with_ends("disattenuated", disattenuated_alpha(whole_ratings))),
         **dict(_with_ends("shift", scale_shift(ratings))),
         **dict(_with_ends("rank_correlation", scale_rank_correlation(ratings))),
-        "own_first": own[0] if own[0] == own[0] else None,
-        "own_second": own[1] if own[1] == own[1] else None,
+        "own_first": consistencies[0] if consistencies[0] == consistencies[0] else None,
+        "own_second": consistencies[1] if consistencies[1] == consistencies[1] else None,
     }
 
 

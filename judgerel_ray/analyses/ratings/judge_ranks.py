@@ -20,6 +20,7 @@ import polars as pl
 
 from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, group_ratings
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.rated import RatedGroup
 from judgerel_ray.counting.verdicts.policy import Row
@@ -37,11 +38,11 @@ from judgerel_ray.stats.counts import CountStatistic, Floats, row_means
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.ratings.ranking import MeanRank, Rank, RankAgreement
 
-Measure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
+GroupMeasure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
 _MOST_VALUES = 200  # of a scale that judges share a table of: more would be mostly empty
 
 
-def own_consistency(
+def self_consistency_by_question(
     group: RatedGroup,
     scale: str,
     *,
@@ -57,7 +58,7 @@ def own_consistency(
     >>> told = {"item_id": list("qqrr"), "scale": ["points5"] * 4, "replication": [0, 1] * 2,
     ...         "score": [1, 1, 5, 5]}
     >>> [group] = rated_groups(*rated_rows(pl.LazyFrame(told)))
-    >>> whole(own_consistency(group, "points5"))
+    >>> whole(self_consistency_by_question(group, "points5"))
     1.0
     """
     scores = group.scores[scale]
@@ -71,7 +72,7 @@ def own_consistency(
     )
 
 
-def own_measure(groups: Sequence[RatedGroup]) -> Measure:
+def self_consistency_measure(groups: Sequence[RatedGroup]) -> GroupMeasure:
     """Measure self-consistency on each scale, from one table of values for all judges.
 
     Examples
@@ -80,7 +81,7 @@ def own_measure(groups: Sequence[RatedGroup]) -> Measure:
     >>> told = {"item_id": list("qqrr") * 2, "scale": ["points5"] * 8, "judge": ["a", "b"] * 4,
     ...         "replication": [0, 0, 1, 1] * 2, "score": [1, 1, 1, 2, 5, 5, 5, 4]}
     >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)), by=["judge"])
-    >>> first, second = (own_measure(groups)(group)["points5"] for group in groups)
+    >>> first, second = (self_consistency_measure(groups)(group)["points5"] for group in groups)
     >>> first.terms_CT.shape == second.terms_CT.shape
     True
     """
@@ -100,7 +101,7 @@ def own_measure(groups: Sequence[RatedGroup]) -> Measure:
         found: dict[Hashable, QuestionStatistic] = {}
         for scale in group.scales:
             table, alpha = shared.get(scale, (None, None))
-            found[scale] = own_consistency(group, scale, values=table, alpha=alpha)
+            found[scale] = self_consistency_by_question(group, scale, values=table, alpha=alpha)
         return found
 
     return measure
@@ -111,7 +112,7 @@ def _alpha(values: Floats, level: Level) -> CountStatistic:
     return count_statistic("krippendorff_alpha", n_values=values.size, values=values, level=level)
 
 
-def across_measure(choice: ScaleChoice) -> Measure:
+def across_measure(choice: ScaleChoice) -> GroupMeasure:
     """Measure inter-scale consistency of each comparison: of all scales it repeats the pairs.
 
     Examples
@@ -139,7 +140,7 @@ def across_measure(choice: ScaleChoice) -> Measure:
     return measure
 
 
-def aligned_measure(reference: pl.DataFrame) -> Measure:
+def aligned_measure(reference: pl.DataFrame) -> GroupMeasure:
     """Measure Pearson's r of mean scores with the reference on each scale.
 
     Examples
@@ -165,8 +166,8 @@ Cells = Mapping[str, Mapping[Hashable, QuestionStatistic]]
 _TEXT = ("judge", "measure", "undefined", "first", "second")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRanks:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JudgeRanks(Shown):
     """Ranks at every temperature.
 
     Attributes
@@ -216,7 +217,7 @@ def rank_table(
         if len(judges) < _LEAST:
             continue
         cells = {
-            SELF: _cells(there, own_measure(there)),
+            SELF: _cells(there, self_consistency_measure(there)),
             ACROSS: _cells(there, across_measure(choice)),
         }
         if reference is not None:
@@ -289,7 +290,7 @@ def _type(name: str) -> pl.DataType:
     return pl.Int64() if name.startswith("n_") else pl.Float64()
 
 
-def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
+def _cells(groups: Sequence[RatedGroup], measure: GroupMeasure) -> Cells:
     """What a measure says of each judge in each cell."""
     found: dict[str, dict[Hashable, QuestionStatistic]] = {}
     for group in groups:

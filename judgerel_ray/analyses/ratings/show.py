@@ -12,15 +12,15 @@ import polars as pl
 from judgerel_ray.analyses.ratings.cells import (
     ACROSS_HEADS,
     MEASURES,
-    OWN_HEADS,
+    SELF_CONSISTENCY_HEADS,
     across_cells,
     agreement_line,
     aligned_columns,
-    cells_said,
     mapped,
-    own_cells,
     rank_cell,
     rank_cells,
+    rank_sentences,
+    self_consistency_cells,
 )
 from judgerel_ray.blocks.blocks import (
     Axis,
@@ -39,7 +39,7 @@ from judgerel_ray.blocks.columns import varying_groups
 from judgerel_ray.blocks.words import Row, cell, estimate, group_label
 from judgerel_ray.measuring.alpha_figures import alpha_charts, row_figure
 
-READ_OWN = (
+READ_SELF_CONSISTENCY = (
     "Self-consistency: Krippendorff's alpha of the replications of the same prompt, at each "
     "scale's own level. Replies that hold no rating are left out."
 )
@@ -68,7 +68,7 @@ READ_RANKS = (
     "every judge that has any value of the measure has one; alignment is Pearson's r of the mean "
     "scores of each response with the reference."
 )
-OWN_LEGEND = (
+SELF_CONSISTENCY_LEGEND = (
     ("point", "alpha"),
     ("noise", "alpha, not distinguishable from noise"),
     ("interval", "95 % interval"),
@@ -87,7 +87,7 @@ _MOST_CHARTS = 24  # more figures than this are no longer looked at one by one
 class Rated:
     """What a page says of ratings; a frame is empty where there is nothing of the kind."""
 
-    own: pl.DataFrame  # Self-consistency, from `reduce_judgments`.
+    self_consistency: pl.DataFrame  # Self-consistency, from `reduce_judgments`.
     across: pl.DataFrame  # From `inter_scale_table`.
     aligned: pl.DataFrame  # From `alignment_table`.
     ranks: pl.DataFrame
@@ -106,7 +106,12 @@ def rating_sections(found: Rated | None) -> list[Block]:
     if found is None:
         return []
     return [
-        Section("Consistency on each scale", [] if found.own.is_empty() else own_blocks(found.own)),
+        Section(
+            "Consistency on each scale",
+            []
+            if found.self_consistency.is_empty()
+            else self_consistency_blocks(found.self_consistency),
+        ),
         Section(
             "Consistency across scales",
             [] if found.across.is_empty() else across_blocks(found.across),
@@ -130,7 +135,7 @@ def alignment_section(aligned: pl.DataFrame) -> list[Block]:
     return [Section(f"Alignment with {aligned['reference'][0]}", alignment_blocks(aligned))]
 
 
-def scales_blocks(own: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
+def scales_blocks(self_consistency: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
     """Say how consistent judges are on each scale, and across scales.
 
     Examples
@@ -141,18 +146,29 @@ def scales_blocks(own: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
     """
     if across.is_empty():
         return [Paragraph("no scales to compare")]
-    return [*own_blocks(own), *across_blocks(across)]
+    return [*self_consistency_blocks(self_consistency), *across_blocks(across)]
 
 
-def own_blocks(own: pl.DataFrame) -> list[Block]:
+def self_consistency_blocks(self_consistency: pl.DataFrame) -> list[Block]:
     """Say how consistent judges are on each scale, by judge, criterion and definition.
 
     Examples
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    rows = _table("Self-consistency", own, "coefficient", (), OWN_HEADS, own_cells)
-    return [Paragraph(READ_OWN), Figures(own_figures(own), OWN_LEGEND), rows]
+    rows = _table(
+        "Self-consistency",
+        self_consistency,
+        "coefficient",
+        (),
+        SELF_CONSISTENCY_HEADS,
+        self_consistency_cells,
+    )
+    return [
+        Paragraph(READ_SELF_CONSISTENCY),
+        Figures(self_consistency_figures(self_consistency), SELF_CONSISTENCY_LEGEND),
+        rows,
+    ]
 
 
 def across_blocks(across: pl.DataFrame) -> list[Block]:
@@ -172,9 +188,14 @@ def across_blocks(across: pl.DataFrame) -> list[Block]:
 
 def _heats(found: Rated) -> list[Block]:
     """Both against temperature, a column each, where several were asked."""
-    if "temperature" not in found.own.columns or found.own["temperature"].n_unique() < 2:
+    if (
+        "temperature" not in found.self_consistency.columns
+        or found.self_consistency["temperature"].n_unique() < 2
+    ):
         return []
-    tables: list[Block] = [_by_heat("Self-consistency by temperature", found.own, "coefficient")]
+    tables: list[Block] = [
+        _by_heat("Self-consistency by temperature", found.self_consistency, "coefficient")
+    ]
     if not found.across.is_empty():
         caption = "Inter-scale consistency by temperature"
         tables.append(_by_heat(caption, found.across, "scales", ("scales", "mapping")))
@@ -283,7 +304,7 @@ def ranking_blocks(
         heads, lines = rank_cells(part, mean_ranks)
         heat = part["temperature"][0]
         at = "" if heat is None else f", temperature {cell(heat)}"
-        caption = f"Ranks{at}: {'; '.join(cells_said(part))}"
+        caption = f"Ranks{at}: {'; '.join(rank_sentences(part))}"
         found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
     sentences = [agreement_line(row) for row in agreements.iter_rows(named=True)]
     return [*found, *(Paragraph(line, "soft") for line in sentences if line)]
@@ -312,17 +333,21 @@ def _table(
 _WITHIN = ("definition",)
 
 
-def own_figures(own: pl.DataFrame) -> list[Figure]:
+def self_consistency_figures(self_consistency: pl.DataFrame) -> list[Figure]:
     """Draw self-consistency: a figure a judge and criterion, a line a scale and definition.
 
     Examples
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    groups = [*own.columns[: own.columns.index("coefficient")]]
+    groups = [*self_consistency.columns[: self_consistency.columns.index("coefficient")]]
     names = [name for name in groups if name not in ("scale", *_WITHIN)]
     return _figures(
-        own, names, varying_groups(own, "coefficient"), of="scale", title="Alpha by scale"
+        self_consistency,
+        names,
+        varying_groups(self_consistency, "coefficient"),
+        of="scale",
+        title="Alpha by scale",
     )
 
 

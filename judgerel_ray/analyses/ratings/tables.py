@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import (
     Common,
     EndColumns,
@@ -198,7 +198,7 @@ class MeasureAgreements(Schema):
     n_judges = Int64("Judges that have both.")
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "scales": {"self_consistency": Coefficients, "inter_scale": ScaleComparisons},
     "align": {"": Alignments},
     "rank": {"ranks": Ranks, "mean_ranks": MeanRanks, "agreements": MeasureAgreements},

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
+from judgerel_ray.blocks.shown import Shown
+from judgerel_ray.core.verb import BY, Names, Written, command_on, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice
     from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 _REFERENCE = "a judge; human, the people who rated a run's items; or a .csv or .parquet of scores"
 REFERENCE = flag(_REFERENCE, "WHO")
@@ -31,7 +32,7 @@ def scale_files(scale: Sequence[str | PathLike[str]] | str | PathLike[str]) -> t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnScales(Written):
+class ScaleOptions(Written):
     """Options of verbs that read ratings on scales."""
 
     by: Names = field(default=None, metadata=BY)
@@ -41,7 +42,7 @@ class OwnScales(Written):
     )
 
     @contextmanager
-    def opened(self, source: Judgments) -> Iterator[Ratings]:
+    def opened(self, source: JudgmentSource) -> Iterator[Ratings]:
         """The ratings, on scales that are declared in the run, in files, or not at all."""
         from judgerel_ray.analyses.ratings.from_run import ratings_of
         from judgerel_ray.counting.snapshot import Snapshot
@@ -52,7 +53,7 @@ class OwnScales(Written):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalesRequest(OwnScales):
+class ScalesRequest(ScaleOptions):
     """What ``scales`` is asked for."""
 
     mapping: str | None = field(
@@ -81,8 +82,8 @@ class ScalesRequest(OwnScales):
         return scale_choice(mapping=self.mapping, preset=self.preset, pairing=self.pairing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScaleTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScaleTables(Shown):
     """Consistency of ratings.
 
     Attributes
@@ -103,7 +104,10 @@ class ScaleTables:
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTables]:
+def _result_scales(
+    found: ScaleTables, notes: tuple[str, ...], command: str | None
+) -> Result[ScaleTables]:
+    from judgerel_ray.analyses.ratings.short import scales_short
     from judgerel_ray.analyses.ratings.show import scales_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -112,6 +116,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
         notes=notes,
         tables=found.tables(),
         full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
+        short=lambda: scales_short(found.self_consistency, found.inter_scale, command),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -125,7 +130,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
     file="inter_scale; as .json all",
     section="judgerel_ray.analyses.ratings.from_run:ratings_on_page",
 )
-def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
+def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     """Consistency of ratings on each scale, and across every pair of scales.
 
     Parameters
@@ -153,13 +158,14 @@ def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
     """
     choice = request.choice()
     with request.opened(path) as ratings:
-        own, across = ratings.own(), ratings.across(choice)
-        found = ScaleTables(self_consistency=own, inter_scale=across)
-        return _result_scales(found, ratings.judged.run_notes)
+        self_consistency, across = ratings.self_consistency(), ratings.across(choice)
+        found = ScaleTables(self_consistency=self_consistency, inter_scale=across)
+        command = command_on("rank", path, request)
+        return _result_scales(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlignRequest(OwnScales):
+class AlignRequest(ScaleOptions):
     """What ``align`` is asked for."""
 
     reference: str | PathLike[str] = field(metadata=REFERENCE)
@@ -175,7 +181,10 @@ class AlignRequest(OwnScales):
     )
 
 
-def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.DataFrame]:
+def _result_alignment(
+    found: pl.DataFrame, notes: tuple[str, ...], command: str | None
+) -> Result[pl.DataFrame]:
+    from judgerel_ray.analyses.ratings.short import aligned_short
     from judgerel_ray.analyses.ratings.show import alignment_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -184,6 +193,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
         notes=notes,
         tables=found,
         full=lambda: alignment_blocks(found),
+        short=lambda: aligned_short(found, command),
         rows=found,
         whole_json=True,
     )
@@ -196,7 +206,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
     help="agreement of ratings with a judge, people or a file",
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
 )
-def align(path: Judgments, request: AlignRequest) -> Result[pl.DataFrame]:
+def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     """Agreement of ratings with a reference, of single replications and of their mean.
 
     Parameters
@@ -226,7 +236,8 @@ def align(path: Judgments, request: AlignRequest) -> Result[pl.DataFrame]:
     """
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
-        return _result_alignment(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_alignment(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +251,10 @@ class RankRequest(ScalesRequest):
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
 
 
-def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRanks]:
+def _result_ranks(
+    found: JudgeRanks, notes: tuple[str, ...], command: str | None
+) -> Result[JudgeRanks]:
+    from judgerel_ray.analyses.ratings.short import ranks_short
     from judgerel_ray.analyses.ratings.show import ranking_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -249,6 +263,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
         notes=notes,
         tables=found.tables(),
         full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
+        short=lambda: ranks_short(found.ranks, found.mean_ranks, found.agreements, command),
         rows=found.ranks,
         whole_json=True,
     )
@@ -261,7 +276,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
     help="judges ranked by their ratings",
     file="ranks; as .json all",
 )
-def rank(path: Judgments, request: RankRequest) -> Result[JudgeRanks]:
+def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
     A judge that is the reference is not ranked.
@@ -294,4 +309,5 @@ def rank(path: Judgments, request: RankRequest) -> Result[JudgeRanks]:
             reference=None if request.reference is None else fspath(request.reference),
             outside=None if request.outside is None else fspath(request.outside),
         )
-        return _result_ranks(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_ranks(found, ratings.judged.run_notes, command)

@@ -17,8 +17,8 @@ from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
 from judgerel_ray.measuring.failures import failures_of
-from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
-from judgerel_ray.measuring.serving import serving_asked, texts_are_gone, with_serving
+from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
+from judgerel_ray.measuring.serving import requested_serving, texts_are_gone, with_serving
 
 
 def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def reduced(judged: Snapshot, options: ReduceOptions) -> Reduced:
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
     failures = failures_of(judged, found, options)
-    serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
+    serving = requested_serving(judged, found, options.coefficients, block=options.counted_block)
     caution = _of_later_blocks(judged) if options.block == "all" else None
     if judged.run and options.coefficients is None and texts_are_gone(serving):
         caution = "; ".join(filter(None, [caution, _NO_TEXTS]))

@@ -31,7 +31,7 @@ from judgerel_ray.measuring.lead_codes import (
     lead_code,
     lead_parts,
     leading_row,
-    replies_told,
+    replies_from_rows,
     same_place_and_option,
 )
 
@@ -94,7 +94,7 @@ def lead(rows: Sequence[Row]) -> Lead | None:
         repeated=again[0] if reproduced and again else None,
         place=kept,
         option=option,
-        replies=replies_told(rows),
+        replies=replies_from_rows(rows),
         apart=next((one for one in alike if one.get("missing") == "drop"), None),
     )
 
@@ -184,11 +184,11 @@ def _again(found: Lead) -> str:
     if row is None or row["value"] is None:
         return ""
     if row["coefficient"] == "standard_error":
-        return f" {_asked_again(row)}, {number(row['value'])} points."
-    return f" {_asked_again(row)}, it repeats itself {_share(row)} of the time."
+        return f" {_repeat_words(row)}, {number(row['value'])} points."
+    return f" {_repeat_words(row)}, it repeats itself {_share(row)} of the time."
 
 
-def _asked_again(row: Row) -> str:
+def _repeat_words(row: Row) -> str:
     """What a repeat is: the same prompt, unless other answers stand in it."""
     if judges_other_answers(row):
         return "Asked the same question again, with another answer to judge"
@@ -256,6 +256,15 @@ def of_ratings(rows: Sequence[Row]) -> bool:
     return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
 
 
+def of_their_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows of a group without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
 def rating_headline(row: Row, repeated: Row | None = None) -> str:
     """Read the error of one rating aloud; `repeated` is that of the same prompt again.
 
@@ -271,7 +280,7 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}"
         if reproduced
-        else _lower(_asked_again(row))
+        else _lower(_repeat_words(row))
     )
     text = (
         f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
@@ -281,7 +290,7 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     if row["noise"]:
         text += f" That is {NOISE}: these data do not show that the question matters to the rating."
     if repeated is not None and repeated["value"] is not None:
-        text += f" {_asked_again(repeated)}, {number(repeated['value'])} points."
+        text += f" {_repeat_words(repeated)}, {number(repeated['value'])} points."
     return text
 
 
@@ -349,7 +358,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}, "
         if reproduced
-        else f"{_lower(_asked_again(row))}, "
+        else f"{_lower(_repeat_words(row))}, "
     )
     text = (
         f"{asked}this judge gives the same verdict {percent(row['value'])} "
@@ -365,7 +374,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
         text += " It disagrees with itself more than chance would."
     if reproduced and repeated is not None and repeated["value"] is not None:
-        text += f" {_asked_again(repeated)}, it repeats itself {percent(repeated['value'])}."
+        text += f" {_repeat_words(repeated)}, it repeats itself {percent(repeated['value'])}."
     return text
 
 
@@ -421,7 +430,7 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
     known = {
         tuple(row[name] for name in names)
         for row in compared.iter_rows(named=True)
-        if asked_anew(row)
+        if spans_prompts(row)
     }
     groups = list(dict.fromkeys(key for key, _ in rows))
     sentences = []
@@ -434,12 +443,12 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def asked_anew(row: Row) -> bool:
+def spans_prompts(row: Row) -> bool:
     """Tell a row by which other orders or wordings were asked, whatever its value.
 
     Examples
     --------
-    >>> asked_anew({"conditions": "reproducibility", "undefined": "levels_unequal", "flags": []})
+    >>> spans_prompts({"conditions": "reproducibility", "undefined": "levels_unequal", "flags": []})
     True
     """
     if row["conditions"] == REPRODUCIBILITY:

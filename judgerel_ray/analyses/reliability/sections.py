@@ -28,7 +28,6 @@ from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
     Row,
-    asked_of_each,
     cell,
     coefficient_name,
     estimator_parts,
@@ -44,6 +43,7 @@ from judgerel_ray.blocks.words import (
     percent_interval,
     reason,
     remarks,
+    replication_words,
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
@@ -127,14 +127,14 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
     []
     """
-    agreements = [_said_of(row) for row in first_rows(coefficients, "percent_agreement")]
+    agreements = [_without_numbers(row) for row in first_rows(coefficients, "percent_agreement")]
     if not agreements:
         return []
     names = group_columns(coefficients)
 
     def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
         """The rows of the same groups, in the order of the agreements."""
-        known = {tuple(row[name] for name in names): _said_of(row) for row in frame_rows}
+        known = {tuple(row[name] for name in names): _without_numbers(row) for row in frame_rows}
         return [known.get(tuple(row[name] for name in names)) for row in agreements]
 
     beside_lead = beside([*repeats(coefficients, "percent_agreement").values()])
@@ -146,13 +146,13 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     apart = coefficients.reverse() if any(kept) else coefficients
     options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    led = [row and row["value"] is not None for row in errors]  # by the error of one rating
+    has_error = [row and row["value"] is not None for row in errors]  # by the error of one rating
     remark_cells = [
         _remark(error if error and rated else row)
-        for row, error, rated in zip(agreements, errors, led, strict=True)
+        for row, error, rated in zip(agreements, errors, has_error, strict=True)
     ]
     error = _values("error of one rating, points", errors)
-    rated = any(led)
+    rated = any(has_error)
     columns = [
         *key_columns(agreements, names),
         *([error] if rated else []),  # what leads ratings
@@ -178,7 +178,7 @@ def _why(row: Row) -> list[str]:
     return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
 
 
-def _said_of(row: Row) -> Row:
+def _without_numbers(row: Row) -> Row:
     """A row without its numbers, where its group has too few verdicts for any but their share."""
     few = row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate"
     if not few:
@@ -241,7 +241,7 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     unit_names = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
     basis = (
         f"Unit of agreement: {', '.join(unit_names) or first['unit']}. Questions asked: "
-        f"{first['n_items']:,}, {asked_of_each(first)}; "
+        f"{first['n_items']:,}, {replication_words(first)}; "
         f"judgments: {first['n_judgments']:,}."
     )
     if shared:
@@ -406,7 +406,7 @@ def place_section(positions: pl.DataFrame | None) -> list[Block]:
         parts = positions.partition_by("scale", maintain_order=True)
     tables = [(part, shown) for part in parts if (shown := _place_table(part))]
     places = [part for part, _ in tables if part["is_place"].any()]
-    paragraphs = dict.fromkeys(_orders_asked(part.to_dicts()) for part in places)
+    paragraphs = dict.fromkeys(_orders_sentence(part.to_dicts()) for part in places)
     return [*map(Paragraph, paragraphs), *(shown for _, shown in tables)]
 
 
@@ -447,7 +447,7 @@ def _by_label(row: Row) -> dict[str, tuple[object, object]]:
     return {str(one["label"]): (one["share"], one["half"]) for one in shares}
 
 
-def _orders_asked(rows: Sequence[Row]) -> str:
+def _orders_sentence(rows: Sequence[Row]) -> str:
     """What the orders asked can show."""
     if any(cast(int, row["n_orders"]) > 1 for row in rows):
         return (

@@ -20,16 +20,16 @@ from judgerel_ray.analyses.reliability.headlines import (
     group_leads,
     lead,
     lead_text,
-    of_ratings,
+    of_their_kind,
     unasked,
 )
+from judgerel_ray.analyses.reliability.short import Command, legend_blocks, reduced_blocks
 from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
-    asked_of_each,
     cell,
     coefficient_name,
     conditions,
@@ -40,11 +40,12 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
     remarks,
+    replication_words,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.failures import failed_by_group, failures_in_words
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
@@ -100,12 +101,19 @@ _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as 
 
 
 def reduced_result(
-    found: Reduced, options: ReduceOptions, notes: tuple[str, ...] = ()
+    found: Reduced,
+    options: ReduceOptions,
+    notes: tuple[str, ...] = (),
+    command: Command = lambda _: None,
 ) -> Result[pl.DataFrame]:
-    """Coefficients as every format is made of them; `notes` say what they rest on."""
+    """Coefficients as every format is made of them; `notes` say what they rest on.
+
+    `command` gives the command of another verb on the same judgments.
+    """
     frame = found.rows
     source = "--tolerance" if options.tolerance else "the run's sweep.toml"
     named = options.coefficients is not None or "nominal" in (options.measurement or ())
+    chosen = (options.coefficients or options.measurement or options.items) is not None
 
     def blocks() -> list[Block]:
         text = coefficients_text(found.coefficients, failures=found.failures, named=named)
@@ -117,8 +125,15 @@ def reduced_result(
             *([Laid(standing)] if standing else []),
         ]
 
+    def short() -> list[Block]:
+        standing = tolerance_text(frame, source=source)
+        return reduced_blocks(found, named=chosen, standing=standing, command=command)
+
     caution = (found.caution,) if found.caution else ()
-    return Result(found=frame, tables=frame, full=blocks, notes=(*notes, *caution))
+    return Result(
+        found=frame, tables=frame, full=blocks, notes=(*notes, *caution),
+        short=short if found.coefficients.height else None, legend=lambda: legend_blocks(found),
+    )  # fmt: skip
 
 
 def coefficients_text(
@@ -155,7 +170,7 @@ def coefficients_text(
     for name in (*names, *(["unit"] if one_unit else [])):
         if name not in varying and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
-    groups = [_in_order(rows if named else _of_their_kind(rows)) for rows in _groups(coefficients)]
+    groups = [_in_order(rows if named else of_their_kind(rows)) for rows in _groups(coefficients)]
     failed = failed_by_group(failures, group_columns(coefficients))
     compact = _compact(coefficients, varying, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= WIDTH:
@@ -208,15 +223,6 @@ def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
     for row in coefficients.iter_rows(named=True):
         groups.setdefault(tuple(row[name] for name in columns), []).append(row)
     return list(groups.values())
-
-
-def _of_their_kind(rows: Sequence[Row]) -> list[Row]:
-    """Rows without those that take ratings for mere names."""
-    if not of_ratings(rows):
-        return [*rows]
-    return [
-        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
-    ]
 
 
 def _in_order(rows: Sequence[Row]) -> list[Row]:
@@ -275,7 +281,7 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     replies = cast(int, first["n_judgments"]) - sum(failed.values())
     text = (
         f"{count_of(cast(int, first['n_items']), 'question')} asked, "
-        f"{asked_of_each(first)}: {count_of(replies, 'reply', 'replies')}"
+        f"{replication_words(first)}: {count_of(replies, 'reply', 'replies')}"
     )
 
     for row in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Float64, String, Tables
+from judgerel_ray.core.schema import Float64, SchemasByVerb, String
 from judgerel_ray.measuring.tables import Coefficients, Questions
 
 
@@ -19,7 +19,7 @@ class Tolerated(Coefficients):
     )
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "reduce": {"": Tolerated},
     "questions": {"": Questions},
     "serving": {"": Tolerated},

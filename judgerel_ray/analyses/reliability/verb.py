@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -13,6 +14,7 @@ from judgerel_ray.core.verb import (
     Written,
     by_name,
     comma_names,
+    command_on,
     flag,
     names_of,
     read_number,
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.counting.snapshot import JudgmentSource
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
@@ -67,8 +69,8 @@ class ReduceRequest(Labelled):
             "coefficients by name; default krippendorff_alpha, percent_agreement, fleiss_kappa, "
             "gwet_ac1, brennan_prediger, flip_rate, valid_rate, and where they apply "
             "class_agreement (of pass and fail), icc1 and standard_error (of ratings), "
-            "swap_consistency and those of places (of several orders), cronbach_alpha and the "
-            "omegas (with --items)",
+            "swap_consistency and those of places (of several orders), accuracy and cohen_kappa "
+            "(where labels are known), cronbach_alpha and the omegas (with --items)",
             "NAME",
             read=split_names,
             repeats=True,
@@ -105,7 +107,7 @@ class ReduceRequest(Labelled):
     def options(self) -> ReduceOptions:
         """As reducers have them; SweepError where one is wrong."""
         from judgerel_ray.counting.intervals import interval_choice
-        from judgerel_ray.measuring.reducing import ReduceOptions
+        from judgerel_ray.measuring.reliability import ReduceOptions
 
         return ReduceOptions(
             by=names_of(self.by),
@@ -127,7 +129,7 @@ class ReduceRequest(Labelled):
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
 )
-def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
+def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
     Parameters
@@ -161,11 +163,13 @@ def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
     """
     from judgerel_ray.analyses.reliability.from_run import reduced
     from judgerel_ray.analyses.reliability.show import reduced_result
+    from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
 
     options = request.options()
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
-        return reduced_result(reduced(judged, options), options, judged.run_notes)
+    with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
+        command = partial(command_on, source=path, reading=request)
+        return reduced_result(reduced(judged, options), options, judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +187,7 @@ class QuestionsRequest(Labelled):
     group="Analyse",
     help="accuracy and agreement of every question",
 )
-def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame]:
+def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.DataFrame]:
     """Accuracy and agreement of every question.
 
     Returns
@@ -204,12 +208,13 @@ def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.from_run import questions_of
+    from judgerel_ray.analyses.reliability.questions_short import questions_short
     from judgerel_ray.analyses.reliability.show import questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
     by = names_of(request.by)
     options = ReduceOptions(
@@ -219,6 +224,7 @@ def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
+            short=lambda: questions_short(found, command_on("reduce", path, request)),
             notes=judged.run_notes,
         )  # fmt: skip
 
@@ -238,7 +244,7 @@ class ServingRequest(Written):
     help="serving noise: replies that differ between repeats at temperature 0",
     section="judgerel_ray.measuring.show_serving:serving_on_page",
 )
-def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
+def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFrame]:
     """Measure serving noise: how replies differ between repeats at temperature 0.
 
     These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
@@ -272,12 +278,16 @@ def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
-    from judgerel_ray.measuring.reducing import ReduceOptions
-    from judgerel_ray.measuring.show_serving import serving_blocks
+    from judgerel_ray.measuring.reliability import ReduceOptions
+    from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
+    with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
-            found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes
+            found=found,
+            tables=found,
+            full=lambda: serving_blocks(found),
+            short=lambda: serving_short(found, command_on("reduce", path, request)),
+            notes=judged.run_notes,
         )

@@ -17,7 +17,7 @@ from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.selection.systems_compared import (
     SystemComparison,
     compare_systems,
-    read_spending,
+    read_answer_costs,
 )
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block
@@ -28,14 +28,14 @@ from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
 from judgerel_ray.counting.files.labelled import with_labels
-from judgerel_ray.counting.gold import beside_table, strangers_of
+from judgerel_ray.counting.gold import beside_table, report_unmatched_gold
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import (
     GOLD,
     ITEM,
-    TOLD_BY,
+    QUESTION_COLUMNS,
+    judges_in_other_words,
     refuse_other_criteria,
-    words_of_their_own,
 )
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
@@ -73,7 +73,7 @@ def systems_of(
     systems = open_systems(judged, by=by, items=known_items(judged, gold))
     options = replace(options, answer_temperature=answer_temperature(judged, options))
     with judged.naming():
-        return compare_systems(systems, read_spending(judged.frame, systems), options)
+        return compare_systems(systems, read_answer_costs(judged.frame, systems), options)
 
 
 def open_systems(
@@ -90,8 +90,8 @@ def open_systems(
             if right is not None:
                 refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
-            _refuse_own_words(found)
-        strangers_of(judged, right if right is None else _of_judged(right, found))
+            _refuse_other_words(found)
+        report_unmatched_gold(judged, right if right is None else _of_judged(right, found))
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
     exact = exact_answers(judged.run, frame)
@@ -107,17 +107,17 @@ def open_systems(
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
 
 
-def _refuse_own_words(systems: Sequence[System]) -> None:
+def _refuse_other_words(systems: Sequence[System]) -> None:
     """Refuse systems that answer in other words than gold, beside others that do not."""
     answers = [one.rows.select(ITEM, "verdict", GOLD, system=pl.lit(one.label)) for one in systems]
-    found = words_of_their_own(pl.concat(answers).lazy(), ["system"])
+    found = judges_in_other_words(pl.concat(answers).lazy(), ["system"])
     if found.is_empty():
         return
     system, words, gold = found.row(0)
     raise SweepError(
         f"verdict and gold of {system} have no value in common, so nothing could be right: its "
-        f"verdicts are {', '.join(map(repr, words[:_TOLD]))}; gold is "
-        f"{', '.join(map(repr, gold[:_TOLD]))}",
+        f"verdicts are {', '.join(map(repr, words[:_MOST_WORDS]))}; gold is "
+        f"{', '.join(map(repr, gold[:_MOST_WORDS]))}",
         hint="write gold as the verdict that is right, letter by letter, or leave its rows out",
     )
 
@@ -153,7 +153,7 @@ def selected_of(judged: Snapshot) -> Selected | None:
     if len(systems) > 1:
         options = ComparisonOptions()
         options = replace(options, answer_temperature=answer_temperature(judged, options))
-        spent = read_spending(judged.frame, systems)
+        spent = read_answer_costs(judged.frame, systems)
         compared = compare_systems(systems, spent, options).tables()
     return Selected(selection=found.tables(), comparison=compared)
 
@@ -209,7 +209,7 @@ def _gold_file(path: str) -> pl.DataFrame:
 
 def _refuse_two(items: pl.DataFrame, file: str) -> None:
     """Refuse a table that gives an item two right answers."""
-    keys = [name for name in TOLD_BY if name in items.columns]
+    keys = [name for name in QUESTION_COLUMNS if name in items.columns]
     found = items.drop_nulls(GOLD).group_by(keys).agg(pl.col(GOLD).unique().sort())
     twice = found.filter(pl.col(GOLD).list.len() > 1).sort(keys)
     if twice.height:
@@ -225,14 +225,14 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     """What is right of each item."""
     if items is None:
         return None
-    keys = [name for name in TOLD_BY if name in items.columns]
+    keys = [name for name in QUESTION_COLUMNS if name in items.columns]
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
     return found
 
 
 def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
     """What is right of items that any system answered."""
-    keys = [name for name in TOLD_BY if name in right.columns]
+    keys = [name for name in QUESTION_COLUMNS if name in right.columns]
     keys = [name for name in keys if all(name in one.rows.columns for one in systems)]
     asked = pl.concat(one.rows.select(keys) for one in systems).unique()
     return right.join(asked, on=keys, how="semi")
@@ -251,7 +251,7 @@ def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
     }
 
 
-_TOLD = 8  # words told where gold is in others
+_MOST_WORDS = 8  # words told where gold is in others
 _PLACE = ("judge", "benchmark", "item_id", "template", "option_order", "temperature")
 _LABELS = labels_for(26 + 26 * 26)
 
@@ -300,7 +300,7 @@ def _margins(run: RunDirectory) -> pl.DataFrame:
     rows = run_uncertainty_tables(run).judgments.sort("mode", nulls_last=True)
     names = ["judge", "benchmark", "item_id", "template", "temperature"]
     one = rows.unique(names, keep="first", maintain_order=True)
-    asked = _asked_by(run, lambda one: one.makes_matrices)
+    asked = _requests_where(run, lambda one: one.makes_matrices)
     return one.select(*names, "margin").join(asked, on="benchmark")
 
 
@@ -317,11 +317,11 @@ def _of_options(run: RunDirectory) -> pl.DataFrame:
     One answer judged by itself is right or wrong, or rated: no option.
     """
     alone = pl.col("criterion").is_not_null() | pl.col("responder").is_not_null()
-    asked = _asked_by(run, lambda one: one.compares)
+    asked = _requests_where(run, lambda one: one.compares)
     return read_distributions(run).filter(~alone).join(asked, on="benchmark")
 
 
-def _asked_by(run: RunDirectory, holds: Callable[[Traits], bool]) -> pl.DataFrame:
+def _requests_where(run: RunDirectory, holds: Callable[[Traits], bool]) -> pl.DataFrame:
     """The protocols of a run that something holds of, by benchmark."""
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     items = pl.read_parquet(run.read_bytes("items.parquet"), columns=["benchmark"])

@@ -22,6 +22,7 @@ from judgerel_ray.analyses.selection.tables import (
     Guarantees,
     SystemConfidences,
 )
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
@@ -229,8 +230,8 @@ class SelectionOptions:
         return tuple(name for name in system.confidences if name in wanted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Selection:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Selection(Shown):
     """What selection is worth, by system and confidence.
 
     Attributes

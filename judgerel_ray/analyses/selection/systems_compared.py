@@ -23,6 +23,7 @@ from judgerel_ray.analyses.selection.systems_paired import (
     with_holm,
 )
 from judgerel_ray.analyses.selection.tables import MatchedCosts, SelfPreferences
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, Outcome
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.measured import SPENT, unused_line
@@ -48,8 +49,8 @@ _ALONE = ("benchmark", "judge", "temperature", "template")
 _ROUNDING = 1e-9  # three times 0.1 buys three replies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SystemComparison:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SystemComparison(Shown):
     """Systems compared on the questions they share.
 
     Attributes
@@ -74,7 +75,7 @@ class SystemComparison:
 
 
 def compare_systems(
-    systems: Sequence[System], spending: Spending, options: ComparisonOptions | None = None
+    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
 ) -> SystemComparison:
     """Compare systems in every way there is.
 
@@ -83,7 +84,7 @@ def compare_systems(
     >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
     ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
-    >>> found = compare_systems(read_systems(rows), Spending(unit="requests"))
+    >>> found = compare_systems(read_systems(rows), AnswerCosts(unit="requests"))
     >>> found.pairs["p"].to_list(), found.matched_cost.height
     ([1.0], 0)
     """
@@ -91,7 +92,7 @@ def compare_systems(
     return SystemComparison(
         pairs=pairs,
         equal_acceptance=shares,
-        matched_cost=matched_table(systems, spending, options),
+        matched_cost=matched_cost_table(systems, spending, options),
         self_preference=preference_table(systems, options),
     )
 
@@ -103,7 +104,7 @@ FAVOURS, SHOWN, AVOIDS, ALIKE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spending:
+class AnswerCosts:
     """What answers cost, by model and by judge, in one unit."""
 
     # "cost" (money) where every row has one, else "tokens" (prompts and replies, cached or not),
@@ -116,7 +117,7 @@ class Spending:
     judging: Mapping[str, float] = field(default_factory=dict)
 
 
-def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spending:
+def read_answer_costs(judgments: pl.LazyFrame, systems: Sequence[System]) -> AnswerCosts:
     """Read what answers cost.
 
     Examples
@@ -124,13 +125,13 @@ def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spendin
     >>> rows = pl.LazyFrame({"judge": ["a", "a"], "role": ["responder"] * 2, "item_id": ["q"] * 2,
     ...                      "stage": ["select", "choose"], "prompt_tokens": [10, 20],
     ...                      "completion_tokens": [3, 2]})
-    >>> found = read_spending(rows, [])
+    >>> found = read_answer_costs(rows, [])
     >>> found.unit, list(found.alone.values())
     ('tokens', [35.0])
     """
     columns = judgments.collect_schema().names()
     if not {"role", "judge"} <= set(columns):
-        return Spending(unit="requests")
+        return AnswerCosts(unit="requests")
     asked = pl.col("role").is_in(["responder", *JUDGING])
     if "outcome" in columns:
         asked &= pl.col("outcome").fill_null("") != Outcome.FAILED.value
@@ -155,11 +156,11 @@ def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spendin
         tuple(row.get(name) for name in _ALONE): float(row["spent"])
         for row in each.iter_rows(named=True)
     }
-    return Spending(unit=unit, alone=means, judging=_judging(systems, unit))
+    return AnswerCosts(unit=unit, alone=means, judging=_judging(systems, unit))
 
 
-def matched_table(
-    systems: Sequence[System], spending: Spending, options: ComparisonOptions | None = None
+def matched_cost_table(
+    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
 ) -> pl.DataFrame:
     """Hold every judge of others' answers against the best model alone, for the same cost.
 
@@ -171,7 +172,7 @@ def matched_table(
 
     Examples
     --------
-    >>> matched_table([], Spending(unit="tokens")).height
+    >>> matched_cost_table([], AnswerCosts(unit="tokens")).height
     0
     """
     options = options or ComparisonOptions()
@@ -226,14 +227,14 @@ def _compared(judge: System, systems: Sequence[System], options: ComparisonOptio
 
 
 def _against(
-    judge: System, pool: Sequence[System], spending: Spending, options: ComparisonOptions
+    judge: System, pool: Sequence[System], spending: AnswerCosts, options: ComparisonOptions
 ) -> Iterator[dict[str, object]]:
     """One judge against both baselines."""
-    own = judge.name.get("judge")
+    judge_name = judge.name.get("judge")
     is_shown = [
         one
         for one in pool
-        if judge.name["role"] == "participant" or one.name.get("judge") != own
+        if judge.name["role"] == "participant" or one.name.get("judge") != judge_name
     ]  # fmt: skip
     models = [one.name.get("judge") for one in is_shown]
     row: dict[str, object] = {
@@ -274,7 +275,7 @@ def _against(
         }
 
 
-def _affordable(one: System, total: float, spending: Spending) -> int:
+def _affordable(one: System, total: float, spending: AnswerCosts) -> int:
     """How many replies of a model that money buys; of one that costs nothing, all there are."""
     price = _cost(one, spending)
     if price <= 0:
@@ -307,7 +308,7 @@ def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) ->
     return accuracy | error_columns(equal, "stated")
 
 
-def _cost(one: System, spending: Spending) -> float:
+def _cost(one: System, spending: AnswerCosts) -> float:
     """What one answer of a model alone costs; a request where nothing else is known."""
     return spending.alone.get(tuple(one.name.get(name) for name in _ALONE), 1.0)
 
@@ -384,28 +385,28 @@ def _picks(
     shown = _shown_answers(participant, systems, options)
     if shown is None:
         return {"undefined": "several_answer_temperatures"}
-    own = str(participant.name.get("judge"))
-    if own not in shown.columns or shown.width < 3:
+    judge_name = str(participant.name.get("judge"))
+    if judge_name not in shown.columns or shown.width < 3:
         return {"undefined": "no_own_answer"}
     models = [name for name in shown.columns if name not in (QUESTION, "__gold")]
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
-    disputed = shown.filter(differ & pl.col(own).is_not_null())
-    picked = _picked(answers, disputed, own)
+    disputed = shown.filter(differ & pl.col(judge_name).is_not_null())
+    picked = _picked(answers, disputed, judge_name)
     found: _Row = {"n_disputed": disputed.height, "own_picked": _mean(picked["own"])}
     if alone is not None:
-        as_evaluator = _picked(alone, disputed, own).select(QUESTION, control="own")
-        found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, own)
+        as_evaluator = _picked(alone, disputed, judge_name).select(QUESTION, control="own")
+        found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, judge_name)
     others = [
-        _picked(one_answer(one.rows, options.answer), disputed, own)
+        _picked(one_answer(one.rows, options.answer), disputed, judge_name)
         for one in systems
-        if one.name.get("judge") != own
+        if one.name.get("judge") != judge_name
         and _same_setting(one, participant)
         # Evaluators see fewer answers, and would pick each of them more often by chance.
         and one.name.get("role") == "participant"
     ]
     if others:
         by_others = pl.concat(others).group_by(QUESTION).agg(control=pl.col("own").mean())
-        against = _columns("own", "by_others", picked, by_others, disputed, own)
+        against = _columns("own", "by_others", picked, by_others, disputed, judge_name)
         found |= against | {"n_disputed": against["n_own"]}
     found.pop("n_own", None)
     lacking = "no_evaluator_only" if alone is None else None if others else "no_other_judge"
@@ -418,13 +419,13 @@ def _columns(
     picked: pl.DataFrame,
     of_control: pl.DataFrame,
     disputed: pl.DataFrame,
-    own: str,
+    judge_name: str,
 ) -> _Row:
     """How often the own answer is picked, against a control: of all, and where it is wrong."""
     both = picked.join(of_control, on=QUESTION).join(
-        disputed.select(QUESTION, own, "__gold"), on=QUESTION
+        disputed.select(QUESTION, judge_name, "__gold"), on=QUESTION
     )
-    wrong = both.filter(pl.col(own) != pl.col("__gold"))
+    wrong = both.filter(pl.col(judge_name) != pl.col("__gold"))
     row: _Row = {}
     for one, part in ((name, both), (f"{name}_wrong", wrong)):
         found: PairedAccuracy = paired_accuracy(
@@ -506,10 +507,10 @@ def _shown_answers(
     return gold
 
 
-def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, own: str) -> pl.DataFrame:
+def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, judge_name: str) -> pl.DataFrame:
     """Whether each disputed question's answer is the model's own; judges may name the model."""
-    asked = answers.join(disputed.select(QUESTION, __own=own), on=QUESTION)
-    picks_own = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(own))
+    asked = answers.join(disputed.select(QUESTION, __own=judge_name), on=QUESTION)
+    picks_own = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(judge_name))
     return asked.select(QUESTION, own=picks_own.fill_null(False)).sort(QUESTION)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, interval_ends
 
 
@@ -389,7 +389,7 @@ class SelfPreferences(Schema):
     )
 
 
-TABLES: Tables = {
+TABLES: SchemasByVerb = {
     "select": {
         "systems": SystemConfidences,
         "acceptance": Acceptances,

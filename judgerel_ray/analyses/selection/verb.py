@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, comma_names, command_on, flag, names_of, verb
 from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.selection.selection import Selection
     from judgerel_ray.analyses.selection.systems_compared import SystemComparison
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,10 @@ class SelectRequest(Answered):
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
-def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Selection]:
+def _result_selection(
+    found: Selection, notes: tuple[str, ...], command: str | None
+) -> Result[Selection]:
+    from judgerel_ray.analyses.selection.short import selection_short
     from judgerel_ray.analyses.selection.show import selection_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -48,6 +51,7 @@ def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Select
         notes=notes,
         tables=tables,
         full=lambda: selection_blocks(tables),
+        short=lambda: selection_short(tables, command),
         rows=found.systems,
     )
 
@@ -60,7 +64,7 @@ def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Select
     file="systems",
     section="judgerel_ray.analyses.selection.from_run:selection_on_page",
 )
-def select(path: Judgments, request: SelectRequest) -> Result[Selection]:
+def select(path: JudgmentSource, request: SelectRequest) -> Result[Selection]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
     A system is a judge in a role, at a temperature, with a template; `by` names other columns.
@@ -103,7 +107,7 @@ def select(path: Judgments, request: SelectRequest) -> Result[Selection]:
     )  # fmt: skip
     with request.opened(path) as judged:
         found = selection_of(judged, options, by=names_of(request.by), gold=request.gold_file)
-        return _result_selection(found, judged.run_notes)
+        return _result_selection(found, judged.run_notes, command_on("systems", path, request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +130,10 @@ class SystemsRequest(Answered):
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
-def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[SystemComparison]:
+def _result_systems(
+    found: SystemComparison, notes: tuple[str, ...], command: str | None
+) -> Result[SystemComparison]:
+    from judgerel_ray.analyses.selection.short import systems_short
     from judgerel_ray.analyses.selection.show_systems import systems_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -136,6 +143,7 @@ def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[S
         notes=notes,
         tables=tables,
         full=lambda: systems_blocks(tables),
+        short=lambda: systems_short(tables, command),
         rows=found.pairs,
     )
 
@@ -147,7 +155,7 @@ def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[S
     help="systems compared on the questions they share, at matched cost, too",
     file="pairs",
 )
-def systems(path: Judgments, request: SystemsRequest) -> Result[SystemComparison]:
+def systems(path: JudgmentSource, request: SystemsRequest) -> Result[SystemComparison]:
     """Compare systems on the questions they share, joined by question.
 
     Parameters
@@ -184,4 +192,4 @@ def systems(path: Judgments, request: SystemsRequest) -> Result[SystemComparison
     )  # fmt: skip
     with request.opened(path) as judged:
         found = systems_of(judged, options, by=names_of(request.by), gold=request.gold_file)
-        return _result_systems(found, judged.run_notes)
+        return _result_systems(found, judged.run_notes, command_on("select", path, request))

@@ -18,7 +18,7 @@ REPLICATIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class KnownAnswer:
     """Whether an ask can answer a question, why, and what a change would cost where it cannot."""
 
     ask: int
@@ -29,7 +29,7 @@ class Answer:
     requests: int
 
 
-def answers_of(frames: Sequence[AskFrame], counts: Sequence[StageCount]) -> tuple[Answer, ...]:
+def answers_of(frames: Sequence[AskFrame], counts: Sequence[StageCount]) -> tuple[KnownAnswer, ...]:
     """Say of each ask that has verdicts what they will show.
 
     Examples
@@ -38,7 +38,7 @@ def answers_of(frames: Sequence[AskFrame], counts: Sequence[StageCount]) -> tupl
     ()
     """
     return tuple(
-        Answer(frame.index, *answer)
+        KnownAnswer(frame.index, *answer)
         for frame in frames
         if frame.protocol.traits.judges and not frame.protocol.traits.makes_matrices
         for answer in _of_ask(frame, [c for c in counts if c.ask == frame.index])
@@ -86,18 +86,19 @@ def _of_ask(
     yield "accuracy", n > 0, because, change, 0
 
 
-def answer_lines(answers: Sequence[Answer]) -> list[str]:
+def answer_lines(answers: Sequence[KnownAnswer]) -> list[str]:
     """Answers as lines: what will be known in one, then each question that stays open.
 
     Asks are named where they differ.
 
     Examples
     --------
-    >>> answer_lines([Answer(0, "position bias", False, "one order", "option_orders = 2", 400)])
+    >>> cost = "option_orders = 2", 400
+    >>> answer_lines([KnownAnswer(0, "position bias", False, "one order", *cost)])
     ['one order: position bias stays unknown; option_orders = 2 costs 400 more requests']
     """
-    known: dict[str, list[Answer]] = {}
-    unknown: dict[tuple[str, str, str], list[Answer]] = {}
+    known: dict[str, list[KnownAnswer]] = {}
+    unknown: dict[tuple[str, str, str], list[KnownAnswer]] = {}
     for one in answers:
         if one.is_known:
             known.setdefault(one.question, []).append(one)
@@ -117,7 +118,7 @@ def answer_lines(answers: Sequence[Answer]) -> list[str]:
     return lines
 
 
-def _asks(some: Sequence[Answer], answers: Sequence[Answer]) -> str:
+def _asks(some: Sequence[KnownAnswer], answers: Sequence[KnownAnswer]) -> str:
     """The asks that some answers are of; empty where others have no such question."""
     asks = {one.ask for one in some}
     if asks == {one.ask for one in answers if one.question == some[0].question}:

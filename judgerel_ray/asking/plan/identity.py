@@ -29,7 +29,7 @@ LOCATED_KEYS = frozenset(
     }
 )
 # What these say is of what lands, and asks nothing.
-SAID_KEYS = frozenset({"readable", "thresholds"})
+REPORTING_KEYS = frozenset({"readable", "thresholds"})
 
 _ITEM_FIELDS = tuple(field.name for field in fields(Item))
 _NESTED = {
@@ -65,7 +65,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
     plain = {
         key: value
         for key, value in {**ONCE_OF_ALL, **ask.model_dump(mode="json")}.items()
-        if key not in LOCATED_KEYS | SAID_KEYS
+        if key not in LOCATED_KEYS | REPORTING_KEYS
     }
     if ask.respond is not None:
         plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})
@@ -119,8 +119,10 @@ def shows_gold(frame: AskFrame) -> bool:
 
 def _forms(frame: AskFrame) -> dict[str, object]:
     """Forms that templates declare for themselves, in full: how replies were read, and any tie."""
-    own = {one.name: asdict(one.own) for one in frame.templates if one.own is not None}
-    return {"forms": json.loads(json.dumps(own))} if own else {}
+    declared = {
+        one.name: asdict(one.declared) for one in frame.templates if one.declared is not None
+    }
+    return {"forms": json.loads(json.dumps(declared))} if declared else {}
 
 
 def _responders(frame: AskFrame) -> list[str]:

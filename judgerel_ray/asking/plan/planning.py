@@ -15,10 +15,11 @@ from itertools import islice
 from math import expm1
 from typing import cast
 
-from judgerel_ray.asking.plan.answers import Answer, answers_of
+from judgerel_ray.asking.plan.answers import KnownAnswer, answers_of
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import served_remarks, takes_top_k, unset_keys
+from judgerel_ray.asking.small_runs import MOST_REQUESTS, needs_ray
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.config import AskTable
@@ -186,7 +187,7 @@ class Plan:
         What an author of the sweep should know, a line each.
     misfits : tuple of str
         Which prompts do not fit which judge; also among the notes.
-    answers : tuple of Answer
+    answers : tuple of KnownAnswer
         What the sweep will be able to say and what not, with what it would cost to know it.
     asks : tuple of AskTable
         The asks as they are asked: with what follows from the judges' engines.
@@ -200,7 +201,7 @@ class Plan:
     disk_bytes: int
     notes: tuple[str, ...]
     misfits: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[KnownAnswer, ...] = ()
     asks: tuple[AskTable, ...] = ()
 
     def as_json(self) -> dict[str, object]:
@@ -240,10 +241,14 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     requests = sum(count.requests for count in counts)
     notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
     disk_bytes, disk_note = _disk(judges, counts)
+    at_most = sum(count.requests_at_most for count in counts)
+    reason = needs_ray((spec for spec in resolved.specs.values() if spec.name in asked), at_most)
+    without = f"without Ray, as any of up to {MOST_REQUESTS:,} requests to such judges"
+    notes.append(f"runs on Ray: {reason}" if reason else f"runs in one process, {without}")
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
-        requests_at_most=sum(count.requests_at_most for count in counts),
+        requests_at_most=at_most,
         stages=counts,
         judges=judges,
         disk_bytes=disk_bytes,
@@ -420,7 +425,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
         yield from frame.protocol.remarks(frame)
-        yield from _own_form_notes(frame)
+        yield from _declared_form_notes(frame)
         for criterion in frame.criteria:
             if criterion.name in shipped_criteria() and criterion != load_criterion(criterion.name):
                 yield (
@@ -459,7 +464,7 @@ def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
         return
     known = [item for item in frame.items if item.gold and item.options]
     none = hidden = 0
-    tied = all(one.own is not None and one.own.ties for one in frame.templates)
+    tied = all(one.declared is not None and one.declared.ties for one in frame.templates)
     for item in known:
         names = {option.option_id for option in item.options} | ({TIE} if tied else set())
         none += item.gold not in names
@@ -476,20 +481,20 @@ def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
         )
 
 
-def _own_form_notes(frame: AskFrame) -> Iterator[str]:
+def _declared_form_notes(frame: AskFrame) -> Iterator[str]:
     """How replies to templates with forms of their own are read."""
     for template in frame.templates:
-        own = template.own
-        if own is None:
+        declared = template.declared
+        if declared is None:
             continue
-        names = "values of the scale" if frame.protocol.traits.on_scales else f"{own.naming}"
-        if own.words:
-            names = ", ".join("/".join(words) for words in own.words)
-        also = [("a tie", own.ties), ("a refusal", own.refusals)]
+        names = "values of the scale" if frame.protocol.traits.on_scales else f"{declared.naming}"
+        if declared.words:
+            names = ", ".join("/".join(words) for words in declared.words)
+        also = [("a tie", declared.ties), ("a refusal", declared.refusals)]
         others = [f"{'/'.join(words)} for {what}" for what, words in also if words]
         yield (
             f"ask[{frame.index}]: template {template.name} is read by a form of its own, "
-            f"{form_text(own)}; "
+            f"{form_text(declared)}; "
             f"options are named by {', '.join([names, *others])}"
         )
         if not template.verdict_first and frame.ask.reader == "first":
@@ -499,7 +504,7 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
                 'that (reader = "last" counts the last one)'
             )
         most = frame.ask.max_tokens * TOKEN_CHARACTERS
-        length = len(fill_example(own, "A"))
+        length = len(fill_example(declared, "A"))
         if length > most:
             yield (
                 f"ask[{frame.index}]: the example of template {template.name} has "
@@ -538,10 +543,10 @@ def stream_remarks(resolved: Resolved, counts: Sequence[StageCount]) -> Iterator
     for name, spec in resolved.specs.items():
         if spec.gpus or spec.engine != "vllm":
             continue
-        own = [count for count in counts if count.judge == name]
-        conditions = sum(count.conditions for count in own)
+        declared = [count for count in counts if count.judge == name]
+        conditions = sum(count.conditions for count in declared)
         # Ranges of m and n seeds meet in m + n of all places: over all pairs, this many do.
-        expected = conditions * sum(count.requests_at_most for count in own) / CPU_SEEDS
+        expected = conditions * sum(count.requests_at_most for count in declared) / CPU_SEEDS
         chance = -expm1(-expected)
         if chance > SHARED_STREAMS:
             yield (

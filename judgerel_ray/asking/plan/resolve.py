@@ -18,7 +18,7 @@ from judgerel_ray.asking.plan.specs import (
     check_served,
     check_simulated,
     engine_spec,
-    is_folder,
+    is_local_folder,
 )
 from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_items
 from judgerel_ray.benchmarks.generic import Loaded
@@ -30,15 +30,15 @@ from judgerel_ray.design import (
     StageCount,
     Voice,
     check_asks,
+    check_declared_forms,
     check_items,
-    check_own_forms,
     count_stages,
     with_shared_orders,
 )
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint
 from judgerel_ray.protocols import (
+    DECLARED,
     FORMS,
-    OWN,
     READER_VERSION,
     TIE,
     Template,
@@ -53,7 +53,7 @@ from judgerel_ray.protocols import (
 from judgerel_ray.protocols.ask import AskKind
 from judgerel_ray.protocols.respond import PROTOCOL as RESPOND
 from judgerel_ray.stats import COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,9 +210,11 @@ def _frame(
     ask = ask_as_taken(sweep, index, specs)
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.kind, name) for name in ask.templates)
-    own = None if kept is None else kept(sweep.ask[index])
+    setting = None if kept is None else kept(sweep.ask[index])
     items, read = (
-        _items(sweep, index, ask, drawn, ties=_tie_words(templates)) if own is None else Loaded(own)
+        _items(sweep, index, ask, drawn, ties=_tie_words(templates))
+        if setting is None
+        else Loaded(setting)
     )
     if read is not None:
         gold[index] = read
@@ -240,13 +242,13 @@ def _frame(
     check_items(frame)
     frame.protocol.check(frame)
     _check_templates(frame)
-    check_own_forms(frame)
+    check_declared_forms(frame)
     return frame
 
 
 def _tie_words(templates: Sequence[Template]) -> dict[str, str]:
     """Words for a tie that gold may be, and its verdict: none where a template has no tie."""
-    ties = [one.own.ties if one.own is not None else () for one in templates]
+    ties = [one.declared.ties if one.declared is not None else () for one in templates]
     words = {TIE, *(word for some in ties for word in some)}
     return {word.strip().casefold(): TIE for word in words} if all(ties) else {}
 
@@ -334,7 +336,7 @@ def _template(sweep: Sweep, kind: AskKind, name: str) -> Template:
     if name in shipped_templates(kind):
         return load_template(kind, name)
     folder = sweep.find(name)
-    return load_template(kind, folder if is_folder(folder) else name)
+    return load_template(kind, folder if is_local_folder(folder) else name)
 
 
 def _check_templates(frame: AskFrame) -> None:
@@ -363,7 +365,7 @@ def _check_templates(frame: AskFrame) -> None:
             hint='decimals = false, or mode = "sample"',
         )
     for template in frame.templates:
-        if template.form not in (*frame.protocol.forms, OWN):
+        if template.form not in (*frame.protocol.forms, DECLARED):
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "
                 f"got {template.form!r}",
@@ -384,7 +386,7 @@ def _check_templates(frame: AskFrame) -> None:
                 where=where,
                 hint="forced = false: what is forced would stand where the reasons belong",
             )
-        is_open = template.form == OWN or FORMS[template.form].complete is None
+        is_open = template.form == DECLARED or FORMS[template.form].complete is None
         if exact is not None and exact.forced and is_open:
             raise SweepError(
                 f"exact.forced needs a form with words around its label, template {template.name} "
@@ -419,7 +421,7 @@ def check_tolerance(tolerance: Mapping[str, float]) -> None:
     ...
     judgerel_ray.core.errors.SweepError: tolerance.kripendorff_alpha is no coefficient. Try: ...
     """
-    known = (*COEFFICIENTS, *CORRECTNESS)
+    known = (*COEFFICIENTS, *OF_GOLD)
     for name, value in tolerance.items():
         if name not in known:
             close = get_close_matches(name, known, n=1)

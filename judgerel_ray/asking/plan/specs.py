@@ -31,7 +31,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     model = judge.model
     if judge.engine == "vllm":
         found = sweep.find(model)
-        if is_folder(found) or model.startswith(("/", "./", "../", "~")):
+        if is_local_folder(found) or model.startswith(("/", "./", "../", "~")):
             model = found
     template, provider = judge.chat_template, provider_of(judge.provider)
     base_url = judge.base_url or provider.base_url
@@ -67,18 +67,18 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     return spec
 
 
-def is_folder(path: str) -> bool:
+def is_local_folder(path: str) -> bool:
     """Whether a folder lies there.
 
     Examples
     --------
-    >>> is_folder("/"), is_folder("s3://bucket")
+    >>> is_local_folder("/"), is_local_folder("s3://bucket")
     (True, False)
     """
     return "://" not in path and Path(path).is_dir()
 
 
-LOOKED_AT = 64
+MOST_CHECKED_ITEMS = 64
 """Items of an ask, the first ones; the engine itself looks at every menu."""
 
 
@@ -94,7 +94,7 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
         voice = next(one for one in voices_of(frame, 0) if one.name == spec.name)
         refused: list[str] = []
         n_menus = 0
-        for work in islice(build_wave(frame, 0, voice, {}), LOOKED_AT):
+        for work in islice(build_wave(frame, 0, voice, {}), MOST_CHECKED_ITEMS):
             menu = work.asks[0].condition.menu if work.asks else None
             if menu is None:
                 continue
@@ -177,13 +177,13 @@ def ask_as_taken(sweep: Sweep, index: int, specs: Mapping[str, EngineSpec]) -> A
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
     """Refuse what a judge's server would silently ignore, or answer with an error."""
     for frame in frames:
-        own = ("", frame.ask.top_k, max(frame.ask.temperatures))
-        asked = [(voice, *own) for voice in frame.judges]
+        settings = ("", frame.ask.top_k, max(frame.ask.temperatures))
+        asked = [(voice, *settings) for voice in frame.judges]
         if frame.respond is not None:
             writing = ("respond.", frame.respond.top_k, frame.respond.temperature)
             asked += [(voice, *writing) for voice in frame.responders]
         if frame.protocol.traits.models_answer:  # its models answer as its judges judge
-            asked += [(voice, *own) for voice in frame.responders]
+            asked += [(voice, *settings) for voice in frame.responders]
         for voice, table, top_k, heat in asked:
             spec, where = specs[voice.name], {"ask": frame.index, "judge": voice.name}
             if top_k and not takes_top_k(spec):

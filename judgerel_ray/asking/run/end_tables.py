@@ -15,7 +15,12 @@ from judgerel_ray.analyses.confusion.matrices import Scored, confusion_table
 from judgerel_ray.analyses.distributions.settled import settled_row
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
-from judgerel_ray.asking.run.rounds import TOLD_APART, Landed, Place, landed_verdicts
+from judgerel_ray.asking.run.rounds import (
+    CONDITION_COLUMNS,
+    ItemPlace,
+    LandedReplications,
+    landed_verdicts,
+)
 from judgerel_ray.core import request_key
 from judgerel_ray.design import (
     AskFrame,
@@ -24,14 +29,14 @@ from judgerel_ray.design import (
     goal_of,
 )
 from judgerel_ray.measuring.distributions import PLACE, distribution_table
-from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_vouched
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
 from judgerel_ray.tables import Settled
 
-ASKED = (
+REPLY_COLUMNS = (
     "protocol", "benchmark", "item_id", "template", "temperature", "top_k", "top_p", "responder",
 )  # fmt: skip
-ORDER = ("judge", *ASKED, "option_order")
+ORDER = ("judge", *REPLY_COLUMNS, "option_order")
 
 
 def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
@@ -49,7 +54,7 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
     table = distribution_table(found)
     data = BytesIO()
     table.write_parquet(data)
-    write_own(run, DISTRIBUTIONS, data.getvalue())
+    write_vouched(run, DISTRIBUTIONS, data.getvalue())
     return table.height
 
 
@@ -71,18 +76,18 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
     table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
     data = BytesIO()
     table.sort(*ORDER, nulls_last=True).write_parquet(data)
-    write_own(run, SETTLED, data.getvalue())
+    write_vouched(run, SETTLED, data.getvalue())
     return table.height
 
 
 def settled_rows(
-    judge: str, frames: Sequence[AskFrame], landed: Mapping[Place, Landed]
+    judge: str, frames: Sequence[AskFrame], landed: Mapping[ItemPlace, LandedReplications]
 ) -> Iterator[dict[str, object]]:
     """What was found of every condition of a judge that landed anything."""
-    asked = _asked(frames)
+    asked = _adaptive_asks(frames)
     for place, found in landed.items():
-        values = dict(zip(TOLD_APART, place, strict=True))
-        frame, options = asked.get(tuple(values[key] for key in ASKED), (None, ()))
+        values = dict(zip(CONDITION_COLUMNS, place, strict=True))
+        frame, options = asked.get(tuple(values[key] for key in REPLY_COLUMNS), (None, ()))
         if frame is None:
             continue  # of an ask that repeats a fixed number of times
         rule = frame.stopping(float(str(values["temperature"])))
@@ -91,7 +96,7 @@ def settled_rows(
         goal = goal_of(found.codes(options), len(options) + 1, rule)
         yield {
             "judge": judge,
-            **{key: values[key] for key in TOLD_APART if key in Settled.column_names()},
+            **{key: values[key] for key in CONDITION_COLUMNS if key in Settled.column_names()},
             **settled_row(
                 goal.seen,
                 options,
@@ -102,12 +107,12 @@ def settled_rows(
         }
 
 
-def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, tuple[str, ...]]]:
+def _adaptive_asks(frames: Sequence[AskFrame]) -> dict[ItemPlace, tuple[AskFrame, tuple[str, ...]]]:
     """Which adaptive ask a condition is of, and its verdicts, by what its rows record.
 
     Asks that these columns do not tell apart have one menu and one rule, or they are refused.
     """
-    found: dict[Place, tuple[AskFrame, tuple[str, ...]]] = {}
+    found: dict[ItemPlace, tuple[AskFrame, tuple[str, ...]]] = {}
     for frame in frames:
         ask = frame.ask
         for item in frame.items:
@@ -151,7 +156,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
     table = pl.concat(tables)
     data = BytesIO()
     table.write_parquet(data)
-    write_own(run, CONFUSIONS, data.getvalue())
+    write_vouched(run, CONFUSIONS, data.getvalue())
     return table.height
 
 

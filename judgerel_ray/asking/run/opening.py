@@ -14,7 +14,7 @@ from itertools import chain, islice, zip_longest
 
 import polars as pl
 
-from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
+from judgerel_ray.asking.plan.identity import REPORTING_KEYS, shows_gold
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved, uncollected
 from judgerel_ray.config import Sweep, parse_sweep
@@ -29,7 +29,7 @@ from judgerel_ray.store import (
     reading,
     scan_judgments,
     write_manifest,
-    write_own,
+    write_vouched,
 )
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.rundir import FILES
@@ -52,7 +52,7 @@ def known_judges(
 
 
 @uncollected()
-def open_run(
+def prepare_run(
     resolved: Resolved,
     plan: Plan,
     out: str,
@@ -85,20 +85,20 @@ def open_run(
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     fresh = not begun
     stored = stored_sweep(run)
-    own: dict[str, bytes] = {}
+    written: dict[str, bytes] = {}
     if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
-        own["sweep.toml"] = resolved.sweep.text.encode()
+        written["sweep.toml"] = resolved.sweep.text.encode()
     if fresh or not _holds_plan(run):
-        own["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
+        written["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
     if fresh or not _holds_items(run, resolved.items):
-        own["items.parquet"] = _items_bytes(resolved.items)
-    for name, data in own.items():
+        written["items.parquet"] = _items_bytes(resolved.items)
+    for name, data in written.items():
         if begun:
-            write_own(run, name, data)
+            write_vouched(run, name, data)
         else:
             run.write_bytes(name, data)
     if not begun:
-        digests = {name: [sha256(data)] for name, data in own.items()}
+        digests = {name: [sha256(data)] for name, data in written.items()}
         write_manifest(run, {**_manifest(resolved, identity), FILES: digests})
     return run
 
@@ -139,18 +139,18 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
     """Whether the run's copy of the sweep file says what the sweep says."""
     stored = stored_sweep(run)
-    return stored is not None and _asked(stored) == _asked(sweep)
+    return stored is not None and _request_parts(stored) == _request_parts(sweep)
 
 
-def _asked(sweep: Sweep) -> dict[str, object]:
+def _request_parts(sweep: Sweep) -> dict[str, object]:
     """What a sweep asks: all but what it says of what lands, which is free to change."""
-    asks = [ask.model_dump(exclude=set(SAID_KEYS)) for ask in sweep.ask]
+    asks = [ask.model_dump(exclude=set(REPORTING_KEYS)) for ask in sweep.ask]
     return {**sweep.model_dump(exclude={"tolerance", "ask", "fetch"}), "ask": asks}
 
 
 def _tolerances(sweep: Sweep) -> tuple[object, ...]:
     """What a sweep says of what lands."""
-    return sweep.tolerance, *(ask.model_dump(include=set(SAID_KEYS)) for ask in sweep.ask)
+    return sweep.tolerance, *(ask.model_dump(include=set(REPORTING_KEYS)) for ask in sweep.ask)
 
 
 def stored_sweep(run: RunDirectory) -> Sweep | None:
@@ -227,8 +227,8 @@ def _manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, o
 
 def _versions() -> dict[str, str]:
     """Versions of all that may change what is asked."""
-    own = {"judgerel_ray": __version__, "python": platform.python_version()}
-    return {**_packages(), **own}
+    written = {"judgerel_ray": __version__, "python": platform.python_version()}
+    return {**_packages(), **written}
 
 
 def _packages() -> dict[str, str]:

@@ -34,7 +34,7 @@ from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 CHARACTERS_PER_UNIT = 4
-Items = Iterator[tuple[Work, ...]]
+WorkItems = Iterator[tuple[Work, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +288,7 @@ class Pending:
         is_first = self.sent_first.get(part.condition.condition_key) == part.first
         return rest_of(part) if is_first else (part,)
 
-    def asks(self, never: NeverSent) -> Items:
+    def asks(self, never: NeverSent) -> WorkItems:
         """What can be asked, item by item; what never can lands as failed on the way."""
         rest: list[set[str] | None] = [None for _ in self.asked]
         if self.request_size is not None and self.wave == 0 and self._only is None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.asking.run.pending import Items, Pending
+from judgerel_ray.asking.run.pending import Pending, WorkItems
 from judgerel_ray.asking.run.readability import (
     FEWEST,
     LOOKS,
@@ -172,7 +172,7 @@ class _AskPilot:
     replies: dict[str, _Reply] = field(default_factory=dict)
     """What landed, by request key."""
     asks: list[Ask] = field(default_factory=list)
-    n_given: int = 0
+    n_counted: int = 0
     n_looks: int = 0
     """Looks that are over."""
     is_whole: bool = False
@@ -215,11 +215,11 @@ class _AskPilot:
 
     def is_ready(self) -> bool:
         """Whether the next look can be made: all landed, or what is to come cannot change it."""
-        counted, cells = self.looked_at(missing=False)
+        counted, cells = self.next_replies(missing=False)
         is_whole = all(self.key(ask) in self.replies for ask in self.asks[: len(counted)])
         return is_whole or shortfall_of(counted, cells, share=self.frame.ask.readable) is None
 
-    def looked_at(self, *, missing: bool | None = None) -> tuple[list[bool | None], list[_Cell]]:
+    def next_replies(self, *, missing: bool | None = None) -> tuple[list[bool | None], list[_Cell]]:
         """Whether each reply of the next look is readable, and its template and temperature."""
         asks = self.asks[: self.next_look or 0]
         replies = [self.replies.get(self.key(ask)) for ask in asks]
@@ -269,7 +269,7 @@ class Pilot:
             FEW_REQUESTS if any(one.next_look and not one.n_looks for one in self._pilots) else None
         )
 
-    def source(self, rest: Items) -> Items:
+    def source(self, rest: WorkItems) -> WorkItems:
         """All that is pending, questions of the pilots first."""
         while True:
             is_decided = self._look()
@@ -312,18 +312,18 @@ class Pilot:
             replies = [reply.is_readable for reply in one.replies.values()]
             n, readable = sum(reply is not None for reply in replies), replies.count(True)
             if readable < one.frame.ask.readable * n:
-                who = _asked(self.judge, one.frame)
+                who = _ask_words(self.judge, one.frame)
                 yield (
                     f"warning: {readable:,} of {n:,} replies of {who} hold a verdict that can be "
                     f"read; of fewer than {FEWEST} questions nothing is stopped"
                 )
 
-    def _questions(self, one: _AskPilot) -> Items:
+    def _questions(self, one: _AskPilot) -> WorkItems:
         """Questions of a pilot that may be asked by now and have not been."""
         one.build(one.n_allowed)
-        while one.n_given < min(one.n_allowed, len(one.asks)):
-            ask = one.asks[one.n_given]
-            one.n_given += 1
+        while one.n_counted < min(one.n_allowed, len(one.asks)):
+            ask = one.asks[one.n_counted]
+            one.n_counted += 1
             if first := self.pending.take_first(one.place, ask):
                 yield first
 
@@ -382,7 +382,7 @@ class Pilot:
     def _decide(self, one: _AskPilot) -> None:
         """Make the next look of a pilot: go on, or stop it."""
         n_questions = one.next_look or 0
-        counted, cells = one.looked_at()
+        counted, cells = one.next_replies()
         found = shortfall_of(counted, cells, share=one.frame.ask.readable)
         one.n_looks += 1
         if found is not None:
@@ -401,7 +401,7 @@ class Pilot:
         """Say what was found, show one of the replies that cannot be read, and what to change."""
         cut = [(ask, reply) for ask, reply in unread if reply.finish_reason == CUT_IN_THOUGHT]
         others = [ask for ask, reply in unread if (ask, reply) not in cut]
-        who = _asked(self.judge, frame, found.cell)
+        who = _ask_words(self.judge, frame, found.cell)
         problem = (
             f"{found.readable:,} of {found.n:,} replies of {who} hold a verdict that can be read"
         )
@@ -456,7 +456,7 @@ def _holding(ledger: Ledger, condition_keys: set[str]) -> Ledger:
     return replace(ledger, commits=commits)
 
 
-def _asked(judge: str, frame: AskFrame, cell: object = None) -> str:
+def _ask_words(judge: str, frame: AskFrame, cell: object = None) -> str:
     """Who was asked what, in words."""
     where = f", template {cell[0]} at temperature {cell[1]:g}" if isinstance(cell, tuple) else ""
     return f"judge {judge} (ask[{frame.index}], {frame.ask.protocol}{where})"
@@ -479,9 +479,9 @@ def wanted_reply(menu: Menu) -> str:
     '"yes" or "no"'
     """
     label = menu.labels[0]
-    if menu.own is not None:
+    if menu.declared is not None:
         word = menu.words[0][0] if menu.words else label
-        return f'"{printable(cut_text(fill_example(menu.own, word), QUOTED))}"'
+        return f'"{printable(cut_text(fill_example(menu.declared, word), QUOTED))}"'
     complete = FORMS[menu.form].complete if menu.form in FORMS else None
     if complete is not None:
         return f'"{complete(label)}"'

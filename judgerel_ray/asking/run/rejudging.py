@@ -23,7 +23,7 @@ from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
 from judgerel_ray.asking.tables import ReplayedRequests
 from judgerel_ray.benchmarks import sample_items
-from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
+from judgerel_ray.config import AskTable, Sweep, parse_sweep, read_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
@@ -75,7 +75,7 @@ class Rejudged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
+class RejudgedRun:
     """A run, what it asked, and every condition that landed."""
 
     run: RunDirectory
@@ -84,14 +84,14 @@ class Landed:
     conditions: Mapping[str, Condition]
 
 
-def open_landed(url: str, sweep: str | None) -> Landed:
+def open_landed(url: str, sweep: str | None) -> RejudgedRun:
     """Open a run with the conditions that it asked, as they landed."""
     run = RunDirectory.open(url)
     if alive := live_session(run):
         raise StoreError(
             f"a run is writing here: {alive}", where={"run": run.url}, hint="wait for it to end"
         )
-    asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else load_sweep(sweep)
+    asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else read_sweep(sweep)
     readers = [_readers(one) for one in (stored_sweep(run) or asked, asked)]
     if readers[0] != readers[1]:  # no part of a key, and what lands later is read by the run's own
         raise StoreError(
@@ -119,7 +119,7 @@ def open_landed(url: str, sweep: str | None) -> Landed:
             where={"run": run.url},
             hint="--sweep with the file as it was run, and items and templates as they were",
         )
-    return Landed(run=run, resolved=resolved, ledger=ledger, conditions=conditions)
+    return RejudgedRun(run=run, resolved=resolved, ledger=ledger, conditions=conditions)
 
 
 def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
@@ -342,7 +342,7 @@ def replay_run(
     )
 
 
-def _replies(landed: Landed) -> pl.DataFrame:
+def _replies(landed: RejudgedRun) -> pl.DataFrame:
     """Requests that have a reply, with it; probabilities that were read have none."""
     scored = {key for key, one in landed.conditions.items() if one.scoring is not None}
     unasked = [
@@ -370,7 +370,7 @@ def _draw(keys: Iterable[str], n: int, seed: int) -> list[str]:
     return random.Random(seed).sample(ordered, min(n, len(ordered)))
 
 
-def _asks(landed: Landed, keys: set[str]) -> Mapping[str, Ask]:
+def _asks(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
     """The requests of these keys."""
     return {
         key: Ask(condition=condition, first=replication, n=1)
@@ -381,7 +381,7 @@ def _asks(landed: Landed, keys: set[str]) -> Mapping[str, Ask]:
     }
 
 
-def _spec(landed: Landed, judge: str) -> EngineSpec:
+def _spec(landed: RejudgedRun, judge: str) -> EngineSpec:
     """A judge's engine, refused where it would be another judge here."""
     spec, resolved = landed.resolved.pinned_spec(judge), landed.resolved
     begun = {

@@ -12,7 +12,7 @@ from judgerel_ray.design import AskFrame, Goal, goal_of
 from judgerel_ray.store import CHEAP_COLUMNS, Ledger, RunDirectory, reading, scan_judgments
 
 # What tells the conditions of one judge apart: asks that these do not tell apart are refused.
-TOLD_APART = (
+CONDITION_COLUMNS = (
     "protocol",
     "benchmark",
     "item_id",
@@ -23,7 +23,7 @@ TOLD_APART = (
     "top_p",
     "option_order",
 )
-Place = tuple[object, ...]
+ItemPlace = tuple[object, ...]
 Kept = tuple[int, str]
 """Place of an ask in the sweep, and an item's name."""
 Asks = list[tuple[Ask, str | None]]
@@ -31,15 +31,15 @@ MOST_KEPT = 50_000  # asks; writing their prompts and hashing their keys again c
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class LandedReplications:
     """What landed of a condition: replications, their verdicts, and whether one failed."""
 
     replications: tuple[int, ...]
     verdicts: tuple[str | None, ...]
     has_failed: bool
 
-    def __add__(self, later: Landed) -> Landed:
-        return Landed(
+    def __add__(self, later: LandedReplications) -> LandedReplications:
+        return LandedReplications(
             self.replications + later.replications,
             self.verdicts + later.verdicts,
             self.has_failed or later.has_failed,
@@ -56,7 +56,7 @@ class Landed:
 
 def landed_verdicts(
     run: RunDirectory, ledger: Ledger, judge: str, *, items: set[str] | None = None
-) -> dict[Place, Landed]:
+) -> dict[ItemPlace, LandedReplications]:
     """Read the verdicts that landed of a judge's sampled judgments, by condition.
 
     Effects: reads. Cost: one pass over the judge's files; memory for the conditions of `items`.
@@ -68,19 +68,19 @@ def landed_verdicts(
         if items is not None:
             rows = rows.filter(pl.col("item_id").is_in(sorted(items)))
         frame = (
-            rows.group_by(TOLD_APART)
+            rows.group_by(CONDITION_COLUMNS)
             .agg("replication", "verdict", failed=(pl.col("outcome") == "failed").any())
             .collect(engine="streaming")
         )
     return {
-        tuple(place): Landed(tuple(replications), tuple(verdicts), bool(failed))
+        tuple(place): LandedReplications(tuple(replications), tuple(verdicts), bool(failed))
         for *place, replications, verdicts, failed in frame.iter_rows()
     }
 
 
-def place_of(condition: Condition) -> Place:
+def place_of(condition: Condition) -> ItemPlace:
     """A condition among those of its judge, as :func:`landed_verdicts` names it."""
-    return tuple(getattr(condition, name) for name in TOLD_APART)
+    return tuple(getattr(condition, name) for name in CONDITION_COLUMNS)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Rounds:
     A session asks nothing twice: what failed in one round is pending, and left to the next session.
     """
 
-    landed: dict[Place, Landed]
+    landed: dict[ItemPlace, LandedReplications]
     failures: Mapping[tuple[str, int], int] = field(default_factory=dict)
     """How often what begins at a replication of a condition failed in this session."""
     only: frozenset[str] | None = None
@@ -163,7 +163,7 @@ class Rounds:
         names = frozenset(ledger.commit_names)
         fresh = replace(ledger, commits=tuple(c for c in ledger.commits if c.name not in self.read))
         self.read = names
-        item = TOLD_APART.index("item_id")
+        item = CONDITION_COLUMNS.index("item_id")
         landed = {place: one for place, one in self.landed.items() if place[item] in self.only}
         found = landed_verdicts(run, fresh, judge, items=self._items) if self._items else {}
         for place, one in found.items():

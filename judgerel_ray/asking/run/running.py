@@ -6,9 +6,11 @@ A shell learns from the exit code how a run ended; a Python program is warned of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 
 import polars as pl
 from rich.console import Console
@@ -17,9 +19,10 @@ from judgerel_ray.asking.plan.planning import Plan, plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.end_tables import write_confusions, write_distributions, write_settled
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.opening import known_judges, prepare_run
 from judgerel_ray.asking.run.pilot import PilotStop
-from judgerel_ray.asking.run.waves import Waves, later_requests
+from judgerel_ray.asking.run.waves import SessionWaves, later_requests
+from judgerel_ray.asking.small_runs import needs_ray
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
     EngineError,
@@ -37,11 +40,18 @@ from judgerel_ray.fleet import (
     JudgePool,
     JudgeSpec,
     JudgeState,
+    Outside,
     connected,
+    in_process,
 )
-from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.address import probe_cluster, wanted_address
 from judgerel_ray.fleet.board import display_on
-from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, check_keys_there
+from judgerel_ray.fleet.cluster import (
+    check_gpus,
+    check_judge_keys,
+    check_keys_there,
+    is_connected,
+)
 from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,
@@ -124,11 +134,9 @@ def run_sweep(
     resolved = resolve(sweep, known={**begun, **(known or {})})
     plan = plan_resolved(resolved)
     if fresh:
-        asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
-        check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
-        check_judge_keys([resolved.specs[name] for name in asked], address)
+        _check_before(resolved, plan, [one.judge for one in plan.judges], address)
     above = missing_folder(out)
-    run = open_run(resolved, plan, out, storage_options)
+    run = prepare_run(resolved, plan, out, storage_options)
     if above:
         notice = f"made the folder {above} for the run directory"
         console.print(printable(notice), markup=False, highlight=False, soft_wrap=True)
@@ -165,12 +173,11 @@ def _run_session(
         for line in plan.misfits:
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
         waiting = [name for name, judge in board.judges.items() if judge.owed]
-        check_gpus({name: resolved.specs[name].gpus for name in waiting}, address)
-        check_judge_keys([resolved.specs[name] for name in waiting], address)
+        _check_before(resolved, plan, waiting, address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         traced = traced_run(resolved.sweep.name, session.number)
-        with connected(address) as local, traced, shown as display:
-            check_keys_there([resolved.specs[name] for name in waiting])
+        world = _world(resolved, plan, waiting, address)
+        with world as (local, outside), traced, shown as display:
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,
@@ -180,9 +187,10 @@ def _run_session(
                 board=board,
                 display=display,
                 local=local,
+                outside=outside,
             )
             try:
-                waves = Waves(
+                waves = SessionWaves(
                     resolved=resolved,
                     run=run,
                     session=session,
@@ -201,7 +209,9 @@ def _run_session(
             finally:
                 fleet.close()
                 display.show(board, last=True)
-        errors = {name: pool.given_up for name, pool in pools.items() if pool.given_up is not None}
+        errors = {
+            name: pool.fatal_error for name, pool in pools.items() if pool.fatal_error is not None
+        }
         _raise_if_none_could_answer(pools, board, plan)
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
@@ -222,6 +232,54 @@ def _run_session(
         refused=read_refusals(run, ledger, session.number),
         stops=tuple(stops),
     )
+
+
+def _is_on_ray(resolved: Resolved, plan: Plan, address: str | None) -> bool:
+    """Whether the judges are asked on a Ray cluster, not in this process.
+
+    What a run asks in all decides, not what is pending: it goes on where it was begun.
+    """
+    if address is not None or wanted_address(None) is not None or is_connected():
+        return True
+    asked = [resolved.specs[one.judge] for one in plan.judges if one.requests_at_most]
+    return needs_ray(asked, plan.requests_at_most) is not None
+
+
+def _check_before(
+    resolved: Resolved, plan: Plan, names: Sequence[str], address: str | None
+) -> None:
+    """Refuse what cannot be asked here, before anything is asked: packages, GPUs, keys.
+
+    Of `names` those count that are asked anything at all.
+    """
+    asked = {one.judge for one in plan.judges if one.requests_at_most}
+    specs = [resolved.specs[name] for name in names if name in asked]
+    needed = ["openai"] if any(spec.engine == "openai" for spec in specs) else []
+    for package in ["ray"] if _is_on_ray(resolved, plan, address) else needed:
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+    check_gpus({spec.name: spec.gpus for spec in specs}, address)
+    check_judge_keys(specs, address)
+
+
+@contextmanager
+def _world(
+    resolved: Resolved, plan: Plan, waiting: Sequence[str], address: str | None
+) -> Iterator[tuple[bool, Outside]]:
+    """Where the judges are asked; those that wait have their keys there.
+
+    Yields
+    ------
+    tuple of bool and Outside
+        Whether what there is cannot grow, and a fleet's world.
+    """
+    if _is_on_ray(resolved, plan, address):
+        with connected(address) as local:
+            check_keys_there([resolved.specs[name] for name in waiting])
+            yield local, Fleet.outside
+    else:
+        with in_process(Fleet.outside) as outside:
+            yield True, outside
 
 
 def lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
@@ -295,7 +353,7 @@ def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) 
 def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
     """Where every judge with pending requests was given up, the first error is the run's."""
     asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
-    errors = [pools[name].given_up for name in asked]
+    errors = [pools[name].fatal_error for name in asked]
     nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)
     first = next((error for error in errors if error is not None), None)
     if nothing and first is not None and all(error is not None for error in errors):

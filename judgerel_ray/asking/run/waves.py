@@ -12,9 +12,9 @@ from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import request_size
 from judgerel_ray.asking.run.pending import (
     IMPOSSIBLE_BATCH,
-    Items,
     NeverSent,
     Pending,
+    WorkItems,
     landed_texts,
 )
 from judgerel_ray.asking.run.pilot import Pilot, PilotStop, pilot_order
@@ -27,7 +27,7 @@ from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waves:
+class SessionWaves:
     """The waves of one session."""
 
     resolved: Resolved
@@ -55,7 +55,7 @@ class Waves:
                 self._count_cascaded(ledger)
             work: dict[str, WorkQueue] = {}
             for name in self.resolved.specs:
-                asked = _asked_in(frames, wave, name)
+                asked = _asks_in_wave(frames, wave, name)
                 stopped = {stop.ask for stop in self.stops if stop.judge == name}
                 asked = tuple(one for one in asked if one[0].index not in stopped)
                 rounds = _rounds(self.run, ledger, asked, wave)
@@ -94,7 +94,7 @@ class Waves:
         pilot = self._pilot(name, pending)
         source = self._source(pending, pilot)
 
-        def next_round() -> Items | None:
+        def next_round() -> WorkItems | None:
             """What the judge is asked next, given what landed of the round before."""
             nonlocal latest, pilot
             if pilot is not None and pilot.is_open:
@@ -150,7 +150,7 @@ class Waves:
             orders=order,
         )
 
-    def _source(self, pending: Pending, pilot: Pilot | None = None) -> Items:
+    def _source(self, pending: Pending, pilot: Pilot | None = None) -> WorkItems:
         """What can be asked of a judge; what never can lands as failed on the way."""
         never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
         asks = pending.asks(never)
@@ -186,7 +186,7 @@ def wanted_later(
         waves = {wave for frame in frames for wave in frame.later_waves}
         for wave in sorted(waves if ledger.judges else ()):
             later = tuple(frame for frame in frames if wave in frame.later_waves)
-            asked = _asked_in(later, wave, name)
+            asked = _asks_in_wave(later, wave, name)
             rounds = _rounds(run, ledger, asked, wave)
             if not asked:
                 continue
@@ -199,7 +199,7 @@ def wanted_later(
     return found
 
 
-def _asked_in(
+def _asks_in_wave(
     frames: tuple[AskFrame, ...], wave: int, name: str
 ) -> tuple[tuple[AskFrame, Voice], ...]:
     """The asks that ask a judge in a wave."""
@@ -237,7 +237,7 @@ def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
     )
 
 
-def fitting(source: Items, fit: PromptFit | None, never: NeverSent) -> Items:
+def fitting(source: WorkItems, fit: PromptFit | None, never: NeverSent) -> WorkItems:
     """What of a judge's work its context can hold; the rest lands as failed on the way.
 
     What is unwritten was found to fit, as far as anyone can tell who has not written it.

@@ -15,9 +15,9 @@ import polars as pl
 from judgerel_ray.core import SweepError
 
 _FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
-_LOOKED_AT = 100  # cells in which names are looked for
+_PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
-_MOST_TOLD = 8
+_MOST_QUOTED = 8
 
 
 def is_nested(kind: pl.DataType) -> bool:
@@ -73,7 +73,7 @@ def leaves(column: pl.Series) -> list[str]:
     ['votes.*.winner', 'votes.*.run']
     """
     found: dict[str, None] = {}
-    for value in column.drop_nulls().head(_LOOKED_AT).to_list():
+    for value in column.drop_nulls().head(_PROBED).to_list():
         inside = parsed_cell(value) if isinstance(value, str) else value
         if isinstance(inside, dict | list):
             found.update(dict.fromkeys(_leaves(inside, column.name)))
@@ -182,7 +182,7 @@ def inside_error(
     'verdict must be a single value, column g holds an object with g.pass'
     """
     names = leaves(values)
-    keys = ", ".join(names[:_MOST_TOLD]) + (", ..." if len(names) > _MOST_TOLD else "")
+    keys = ", ".join(names[:_MOST_QUOTED]) + (", ..." if len(names) > _MOST_QUOTED else "")
     column = "it" if values.name == name else f"column {values.name}"
     problem = f"{name} must be a single value, {column} holds {kind}"
     hint = f"--column {name}={names[0]}" if names else f"a column of single {name}s"

@@ -1,16 +1,26 @@
-"""Right verdicts from a table of labels, laid beside judgments as their column ``gold``."""
+"""Right verdicts from a table of labels, laid beside judgments as their column ``gold``.
+
+Of several people's labels the commonest is right, none where several are; what each of them said
+lies beside it, as JSON, so that agreement is with people and not with a majority alone.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.files.names import key_of, roles_of
-from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
 
-GOLD, ITEM = "gold", "item_id"
+GOLD, ITEM, RATER = "gold", "item_id", "rater"
+PEOPLE = "people_labels"
+"""The column of what every person said, as a JSON list."""
+READ = (GOLD, PEOPLE)
+"""Columns of what is right."""
+_RATER = ("rater", "annotator", "labeller", "labeler", "person", "worker")
 _LABEL = ("label", GOLD, "verdict")
 _WHERE = ("benchmark", "criterion")
 """Columns of labels beside the item that tell questions apart, where judgments have them, too."""
@@ -33,10 +43,34 @@ def read_labels_table(path: str) -> pl.DataFrame:
     found = _labels_there(path)
     if twice := _labelled_twice(found):
         raise SweepError(
-            f"item {twice[0]!r} has two labels", where={"labels": path},
-            hint="one label an item; judgerel correct --labels takes several people's",
-        )  # fmt: skip
-    return found
+            f"item {twice[0]!r} has two labels{' of one rater' if RATER in found else ''}",
+            where={"labels": path},
+            hint="one label an item, or a column rater that says whose each is",
+        )
+    return _of_people(found) if RATER in found else found
+
+
+def _of_people(labels: pl.DataFrame) -> pl.DataFrame:
+    """One row an item: the commonest label, null where several are, and the label of each."""
+    key = [name for name in labels.columns if name not in (GOLD, RATER)]
+    modes = pl.col(GOLD).mode()
+    return labels.group_by(key, maintain_order=True).agg(
+        pl.when(modes.len() == 1).then(modes.first()).alias(GOLD),
+        pl.col(GOLD).sort().alias(PEOPLE),
+    ).with_columns(
+        pl.col(PEOPLE).map_elements(lambda each: json.dumps(each.to_list()), pl.String)
+    )  # fmt: skip
+
+
+def people_of(texts: pl.Expr) -> pl.Expr:
+    """What every person said, as a list.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"x": ['["a", "b"]']}).select(people_of(pl.col("x"))).item().to_list()
+    ['a', 'b']
+    """
+    return texts.str.json_decode(pl.List(pl.String))
 
 
 def has_one_label_each(path: str) -> bool:
@@ -56,16 +90,19 @@ def _labels_there(path: str) -> pl.DataFrame:
     by_key = {key_of(name): name for name in others}
     label = next((by_key[one] for one in _LABEL if one in by_key), None)
     label = others[0] if label is None and len(others) == 1 else label
+    rater = next((by_key[one] for one in _RATER if one in by_key), None)
     if item is None or label is None:
         raise SweepError(
-            f"labels are a table of {ITEM} and label, got {names_told(table.columns)}",
+            f"labels are a table of {ITEM} and label, got {quote_names(table.columns)}",
             where={"labels": path},
         )
     names = {ITEM: item, **{name: name for name in _WHERE if name in table.columns}, GOLD: label}
+    if rater is not None and table[rater].n_unique() > 1:
+        names[RATER] = rater
     texts = table.select(
         pl.col(column).cast(pl.String).str.strip_chars().alias(name)
         for name, column in names.items()
-    )
+    ).with_columns(pl.col(name).fill_null("") for name in names if name == RATER)
     return texts.drop_nulls().filter(pl.col(GOLD) != "").unique(maintain_order=True)
 
 
@@ -78,7 +115,7 @@ def _labelled_twice(labels: pl.DataFrame) -> list[str]:
 def with_labels(rows: pl.LazyFrame, labels: pl.DataFrame) -> pl.LazyFrame:
     """The rows with their labels as gold, in place of what they have."""
     schema = rows.collect_schema()
-    keys = [name for name in labels.columns if name != GOLD and name in schema]
+    keys = [name for name in labels.columns if name not in (GOLD, PEOPLE) and name in schema]
     made = {f"__{name}": pl.col(name).cast(pl.String).str.strip_chars() for name in keys}
     joined = (rows.drop(GOLD) if GOLD in schema else rows).with_columns(**made).join(
         labels.lazy(), left_on=[*made], right_on=keys, how="left", maintain_order="left"
@@ -97,7 +134,10 @@ def labels_line(rows: pl.LazyFrame, labels: pl.DataFrame, path: str) -> str:
             f"judgments of {judged.head(1).to_list()}",
             where={"labels": path},
         )
-    return f"labels of {known:,} of {count_of(len(judged), 'item')} taken as right (column gold)"
+    taken = "taken as right (column gold)"
+    if PEOPLE in labels:
+        taken = "of several people: the commonest is taken as right"
+    return f"labels of {known:,} of {count_of(len(judged), 'item')} {taken}"
 
 
 def labelled(source: Source, path: str) -> Source:

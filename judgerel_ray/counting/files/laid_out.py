@@ -22,7 +22,16 @@ from judgerel_ray.counting.files.meaning import (
     Meaning,
     Siblings,
 )
-from judgerel_ray.counting.files.names import is_request, is_time, is_try
+from judgerel_ray.counting.files.names import (
+    facet_of,
+    is_aggregate,
+    is_request,
+    is_side_column,
+    is_time,
+    is_try,
+    key_of,
+    roles_of,
+)
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source
 
@@ -76,8 +85,85 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     is_made = copies or meaning.is_numbered or meaning.siblings is not None or not is_renamed
     return replace(
         source, rows=rows, notes=tuple(notes), indexed=source.indexed and not is_made,
-        is_foreign=True,
+        is_foreign=True, item=meaning.columns.get("item_id", "item_id"),
     )  # fmt: skip
+
+
+def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
+    """Columns of objects whose keys tell one thing: which, if known; what stands below, and where.
+
+    Examples
+    --------
+    >>> keyed(pl.DataFrame({"id": ["p"], "scores": ['{"gpt-4o": 1, "claude-3": 0}']}))
+    {'scores': ('judge', 'score', '')}
+    """
+    found: dict[str, tuple[str | None, str, str]] = {}
+    for column in begin.head(SAMPLE).iter_columns():
+        single = key_of(column.name).removesuffix("s")
+        roles = {*roles_of(single)}
+        roles_here = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
+        if not (roles_here or {*VALUES} & roles or single == "feedback"):
+            continue
+        objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
+        keys = list(dict.fromkeys(key for one in objects for key in one))
+        inner = [value for one in objects for value in one.values() if value is not None]
+        if not inner or any(roles_of(key) or is_side_column(key) for key in keys):
+            continue
+        facts = roles_here.pop() if roles_here else facet_of(_of_one(keys)) or (
+            "criterion" if single == "feedback" else None
+        )  # fmt: skip
+        below = _below(inner[0])
+        if below is None or (len(keys) < _FEWEST_RUNS and facts is None):
+            continue
+        numbers = pl.Series([str(one) for one in inner]).cast(pl.Float64, strict=False)
+        is_rated = not numbers.has_nulls()
+        of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
+        is_rated |= below != "" and "score" in of_name
+        found[column.name] = (facts, "score" if is_rated else "verdict", below)
+    return found
+
+
+def _of_one(keys: Sequence[str]) -> list[str]:
+    """Keys without those of what is computed of the others."""
+    return [key for key in keys if not is_aggregate(key)] or [*keys]
+
+
+def _below(value: object) -> str | None:
+    """Where a judgment stands below a key; None where nothing tells."""
+    if isinstance(value, dict):
+        named = [key for key in value if {*VALUES} & {*roles_of(key)}]
+        facts = facet_of(value)
+        return f".{named[0]}" if named else f".{{{facts}}}" if facts else None
+    return ".*" if isinstance(value, list) else ""
+
+
+def unkeyed(source: Source, column: str, facts: str) -> Source:
+    """The rows, one for each key of the objects in a column, whose keys tell a facet.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["p"], "scores": ['{"gpt-4o": 1, "claude-3": 0}']})
+    >>> unkeyed(Source(rows=rows), "scores", "judge").rows.collect().rows()
+    [('p', 1, 'gpt-4o'), ('p', 0, 'claude-3')]
+    """
+    table = source.rows.collect(engine="streaming")
+    cells = [one for one, *_ in values_at(table[column], [])]
+    each = [(row, key, value) for row, cell in enumerate(cells) if isinstance(cell, dict)
+            for key, value in cell.items()]  # fmt: skip
+    every = list(dict.fromkeys(key for _, key, _ in each))
+    kept = every if facts in ("criterion", "item_id") else _of_one(every)
+    each = [one for one in each if one[1] in kept]
+    values = values_series(column, (value for _, _, value in each))
+    keys = pl.Series(facts, [key for _, key, _ in each], dtype=pl.String)
+    rows = table[[row for row, _, _ in each]].with_columns(values, keys).lazy()
+    notes = [f"read the keys of {column} as {facts}"]
+    if left := [key for key in every if key not in kept]:
+        notes.append(f"{column}: left out {', '.join(left)}, computed of the others")
+    if empty := values.null_count():
+        notes.append(f"{column}: {count_of(empty, 'key')} without a value: no verdict")
+    if none := sum(not isinstance(cell, dict) for cell in cells):
+        notes.append(f"{column}: {count_of(none, 'row')} without an object left out")
+    return replace(source, rows=rows, notes=(*source.notes, *notes), indexed=False)
 
 
 def key_in(names: Collection[str]) -> list[str]:
@@ -149,10 +235,10 @@ def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFr
         ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
         for name in VALUES if name in names
     )  # fmt: skip
-    n_said = has.sum().over(key_in(names))
-    if rows.select((n_said > 1).any()).collect(engine="streaming").item():
+    n_filled = has.sum().over(key_in(names))
+    if rows.select((n_filled > 1).any()).collect(engine="streaming").item():
         return rows, []
-    kept = rows.filter(has | (n_said == 0))
+    kept = rows.filter(has | (n_filled == 0))
     n_rows, n_kept = (one.select(pl.len()).collect(engine="streaming").item()
                       for one in (rows, kept))  # fmt: skip
     if n_kept == n_rows:
@@ -316,12 +402,13 @@ def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
     cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
     long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
-    is_number = siblings.facet in _NUMBERED_TEXTS
-    values = dict(zip(names, map(int, siblings.values) if is_number else siblings.values,
-                      strict=True))  # fmt: skip
-    kind = pl.Int64() if is_number else pl.String()
-    facet = pl.col("__name").replace_strict(values, return_dtype=kind).alias(siblings.facet)
-    return long.with_columns(facet).drop("__name")
+    for facet, facts in siblings.facets.items():
+        is_number = facet in _NUMBERED_TEXTS and all(one.isdecimal() for one in facts)
+        values = dict(zip(names, map(int, facts) if is_number else facts, strict=True))
+        kind = pl.Int64() if is_number else pl.String()
+        value = pl.col("__name").replace_strict(values, return_dtype=kind)
+        long = long.with_columns(value.alias(facet))
+    return long.drop("__name")
 
 
 def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:

@@ -10,11 +10,13 @@ never the first.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
+from math import prod
 from shlex import quote
 
 import polars as pl
@@ -22,15 +24,22 @@ import polars as pl
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
-    JUDGES,
+    BARE,
+    facets_in,
+    in_common,
     is_aggregate,
     is_annotator,
     is_answer,
-    is_aside,
     is_category,
     is_metric,
     is_of_people,
+    is_question,
+    is_seed,
+    is_side_column,
     key_of,
+    names_by_pattern,
+    patterns_like,
+    patterns_of,
     roles_of,
 )
 
@@ -44,9 +53,10 @@ _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
 _NAMED_VALUE = ("name", "value")
 """Columns that mean something together alone: a metric's name and its value."""
-_BARE = ("", "r", "k")
-"""Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
-_ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
+_UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
+"""A number behind the name of a judge, which may be of that name: ``claude-3``."""
+_UNNAMED = "no name of judgments"
+_MOST_BESIDE = 200  # columns whose names are looked at together
 STATED = (
     r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
     r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%))?$"
@@ -60,8 +70,7 @@ class Siblings:
     """Columns of judgments side by side, and what tells them apart."""
 
     columns: tuple[str, ...]
-    facet: str  # Of judgments: `replication`, `judge`, `criterion` or `option_order`.
-    values: tuple[str, ...]  # The facet's value of each column.
+    facets: Mapping[str, tuple[str, ...]]  # Of judgments: the value of each column, by facet.
     holds: str  # `verdict` or `score`.
 
 
@@ -80,6 +89,8 @@ class Meaning:
     # Places not read by which repeats may prove to be none.
     telling: tuple[str, ...] = ()
     stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
+    # What would settle columns side by side: a role, and names with a facet in braces each.
+    ways: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -98,10 +109,10 @@ class Meaning:
             for role, place in self.columns.items()
             if place != role and role not in self.stated
         ]
-        if self.siblings is not None and self.siblings.facet not in self.stated:
-            several = self.siblings
-            names = ", ".join(several.columns)
-            read.append(f"{names} as {several.holds}, a {several.facet} each")
+        several = self.siblings
+        if several is not None and not {several.holds, *several.facets} & self.stated:
+            names, facts = ", ".join(several.columns), " and ".join(several.facets)
+            read.append(f"{names} as {several.holds}, a {facts} each")
         if self.is_numbered:
             what = "elements of one list" if self.has_lists else "rows alike"
             read.append(f"{what} as repeats, numbered in their order")
@@ -152,9 +163,10 @@ class _Reader:
         self.begin = rows.head(SAMPLE).collect(engine="streaming")
         self.stated = stated
         self.missing = missing
-        self.roles: dict[str, str] = dict(stated)
+        self.roles = {role: place for role, place in stated.items() if not facets_in(place)}
         self.open: dict[str, tuple[str, ...]] = {}
-        self.said_beside: set[str] = set()  # Scores of judges whose verdicts are read.
+        self.patterns: list[tuple[str, str]] = []  # Of columns side by side: a role and a pattern.
+        self.extra_scores: set[str] = set()  # Scores of judges whose verdicts are read.
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
         self.taken = {*stated.values(), *places}
@@ -171,12 +183,17 @@ class _Reader:
     def _all_of(self, name: str) -> str:
         """A column, or all elements of its lists where nothing else numbers repeats."""
         is_list = name in VALUES and REPLICATION not in self.begin.columns
-        return f"{name}.*" if is_list and leaves(self.begin[name]) == [f"{name}.*"] else name
+        inside = leaves(self.begin[name])
+        if name in FACETS and inside:  # who is an object with a name
+            return inside[0] if len(inside) == 1 else next(
+                (one for one in inside if one in (f"{name}.name", f"{name}.id")), name
+            )  # fmt: skip
+        return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
         there = set(self.begin.columns)
-        is_ours = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
+        has_judgment_columns = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
         siblings = self._stated_siblings()
         if siblings is None and not self._has_value():
             siblings = self._siblings()
@@ -185,18 +202,21 @@ class _Reader:
         elif not self._has_value():
             self._choose_value()
         # A table whose columns have the names that judgments have is read by these alone.
+        facts = siblings.facets if siblings else {}
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles and not is_ours:
+            if role not in self.roles and role not in facts and not has_judgment_columns:
                 self._choose(role)
         named = self._named_value
-        if "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
+        is_free = "criterion" in named.keys() - self.roles.keys() - {*facts}
+        if is_free and self.roles.items() & named.items():
             self._take("criterion", named["criterion"])
-        if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
+        if REPLICATION not in self.roles and REPLICATION not in facts:
             self._choose(REPLICATION)
-        if "item_id" not in self.roles:
+        if "item_id" not in self.roles and "item_id" not in facts:
             self._choose_item()
         is_numbered = self._is_numbered(siblings)
-        lacking = [] if "item_id" in self.roles or "item_id" in self.open else ["item_id"]
+        known = {*self.roles, *self.open, *facts}
+        lacking = [] if "item_id" in known else ["item_id"]
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
         return Meaning(
@@ -209,6 +229,7 @@ class _Reader:
             telling=self._telling(siblings),
             counts_rows=is_numbered or self._counts_lists(),
             stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
+            ways=() if siblings or self._has_value() else self._ways(),
         )
 
     # ---- values
@@ -296,6 +317,12 @@ class _Reader:
     def _choose(self, role: str) -> None:
         """Take the one place that a role may have; several are left open."""
         there = [one for one in self._places.get(role, []) if self._fits(role, one)]
+        if role == REPLICATION:
+            there = [one for one in there if not is_seed(one)] or [
+                one for one in there
+                if any(self._comes_again(item) and self._is_key(item, number=one)
+                       for item in self._places.get("item_id", ()))
+            ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge" and len(there) > 1:
@@ -338,7 +365,7 @@ class _Reader:
     def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Columns that would be judgments beside others of their shape, and stand alone."""
         for name in self.begin.columns:
-            if name in self.taken or name in known or is_aside(name) or is_of_people(name):
+            if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
             parts = [part for half in _halves(name) for part in half]
             if roles_of(name) or any(map(is_of_people, parts)) or name not in self._texts:
@@ -346,6 +373,7 @@ class _Reader:
             stem = re.sub(r"[_\-. ]*\d+$", "", name)
             is_repeat = stem != name and (REPLICATION in roles_of(stem) or len(stem) == 1)
             is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
+            is_value |= bool(patterns_of([name]))
             one_value = self._texts[name].n_unique() < 2  # a threshold, say
             if one_value or not (is_repeat or is_value or is_metric(name)):
                 continue
@@ -373,15 +401,41 @@ class _Reader:
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
         coming_again = [one for one in there if self._comes_again(one)]
+        keys = [one for one in coming_again if self._is_key(one)]
         # A task of many rows beside an id of each: items, or kinds of them.
         is_kind = coming_again and all(map(is_category, coming_again))
-        there = there if is_kind else coming_again or there
+        there = keys or (there if is_kind else coming_again or there)
         if len(there) > 1 and all(self._same(there[0], one) for one in there[1:]):
             there = there[:1]
-        if len(there) == 1:
+        if len(there) > 1 and not keys and self._is_key(*there):
+            there = [",".join(there), *(one for one in there if one not in coming_again)]
+            self.open["item_id"] = tuple(there)
+        elif len(there) == 1 and (others := self._questions(there[0])):
+            self.open["item_id"] = (*others, there[0])
+        elif len(there) == 1:
             self._take("item_id", there[0])
         elif there:
             self.open["item_id"] = tuple(there)
+
+    def _questions(self, item: str) -> list[str]:
+        """Columns that may be the item rather than one that is another in every row."""
+        if item not in self._texts or self._comes_again(item):
+            return []
+        free = [one for one in self._texts if one not in self.taken and self._comes_again(one)]
+        if self.roles.get(REPLICATION) in self._texts:
+            return [one for one in free if self._is_key(one)]
+        if any(map(is_answer, self.begin.columns)):
+            return []
+        return [one for one in free if is_question(one)
+                and self._texts[one].is_duplicated().all()]  # fmt: skip
+
+    def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
+        """Whether columns tell all rows apart, with the facets and what numbers repeats."""
+        facets = [place for role, place in self.roles.items() if role in FACETS]
+        named = {*places, self.roles.get(number, number), *facets}
+        if any(one not in self.begin.columns for one in named):
+            return False
+        return not self.begin.select(pl.struct(*named).is_duplicated().any()).item()
 
     def _comes_again(self, place: str) -> bool:
         texts = self._values(place)
@@ -400,21 +454,116 @@ class _Reader:
         """Columns of one shape that hold judgments; None where there are none, or it is open."""
         free = [name for name in self.begin.columns if name not in self.taken]
         free = [name for name in free if not is_of_people(name) and name in self._texts]
-        for group in (self._numbered, self._ordered, self._of_judges, self._of_metrics):
-            if found := group(free):
+        for group in (self._of_patterns, self._numbered, self._of_metrics):
+            found = group(free)
+            if found or self.open:
                 return found
         return None
 
     def _stated_siblings(self) -> Siblings | None:
         """Repeats side by side by a pattern that was stated."""
+        for role in VALUES:
+            if role in self.stated and (facets := facets_in(self.stated[role])):
+                named = self._like(role, self.stated[role])
+                return _siblings_of(named, facets, role)
         if not self.beside:
             return None
         is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
         return Siblings(
-            columns=tuple(self.beside), facet=REPLICATION,
-            values=tuple(map(str, range(len(self.beside)))),
+            columns=tuple(self.beside),
+            facets={REPLICATION: tuple(map(str, range(len(self.beside))))},
             holds="score" if is_rated else "verdict",
         )  # fmt: skip
+
+    def _like(self, role: str, pattern: str) -> dict[str, dict[str, str]]:
+        """Columns that are like a pattern and may hold a role, with what each tells."""
+        there = [one for one in self.begin.columns if one in self._texts and one not in self.taken]
+        there = [one for one in there
+                 if not any(map(is_of_people, (one, *chain(*_halves(one)))))]  # fmt: skip
+        if "{judge}" in pattern or "{replication}" in pattern:
+            there = [one for one in there if not is_aggregate(one)]
+        if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
+            known = (roles_of, is_side_column, is_aggregate, is_annotator,
+                     *([is_metric] if "{judge}" in pattern else []))  # fmt: skip
+            there = [one for one in there if not any(is_it(one) for is_it in known)]
+        fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
+        return names_by_pattern(pattern, fitting)
+
+    def _of_patterns(self, free: Sequence[str]) -> Siblings | None:
+        """Columns whose names tell things apart, each value of one beside each of the others."""
+        found: list[tuple[bool, str, str, Mapping[str, Mapping[str, str]]]] = []
+        for pattern, named in patterns_of(free[:_MOST_BESIDE]).items():
+            facets, holds = facets_in(pattern), self._held([*named])
+            if holds is None or set(facets) & self.roles.keys():
+                continue
+            each = [{facts[facet] for facts in named.values()} for facet in facets]
+            is_whole = len(named) == prod(map(len, each)) > 1
+            of_name = _UNSURE.search(pattern) is not None
+            if of_name and not (is_whole and all(len(one) > 1 for one in each)):
+                continue
+            beside = {name: facts for name, facts in self._like(holds, pattern).items()
+                      if name not in named}  # fmt: skip
+            answers = holds == "score" and any(
+                "first" in facts.values() for facts in named.values()
+            )
+            of_either = set(facets) == {"judge", "criterion"}  # who answered, or who judged
+            if len(named) + len(beside) > 1:
+                is_sure = is_whole and not (of_name or beside or answers or of_either)
+                found.append((is_sure, holds, pattern, {**named, **beside}))
+        # Of several cuts of the same names the one that has most words in common.
+        found.sort(
+            key=lambda one: len("".join(chain(*(facts.values() for facts in one[3].values()))))
+        )
+        first = {frozenset(one[3]): one for one in reversed(found)}
+        found = [one for one in found if first[frozenset(one[3])] is one]
+        verdicts = [one for one in found if one[1] == "verdict"]
+        if len(verdicts) == 1 and len({str([*one[3].values()]) for one in found}) == 1:
+            self.extra_scores.update(name for one in found if one[1] == "score" for name in one[3])
+            found = verdicts
+        sure = [one for one in found if one[0]]
+        if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
+            return _siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
+        for _, holds, pattern, cells in found:
+            self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *cells)))
+            self.patterns.append((holds, pattern))
+            if {"judge", "criterion"} == {*facets_in(pattern)}:
+                self.patterns.append((holds, pattern.replace("{judge}", "{responder}")))
+            if holds == "score" and "{option_order}" in pattern:  # of the first and second answer
+                self.patterns.append((holds, pattern.replace("{option_order}", "{responder}")))
+            if _UNSURE.search(pattern):
+                self.patterns += [(holds, one) for one in patterns_like([*cells])]
+        return None
+
+    def _ways(self) -> tuple[tuple[str, str], ...]:
+        """Places by which columns are read that say not what they are, side by side or alone."""
+        opened = [one for role in VALUES for one in self.open.get(role, ())]
+        if self.patterns or (opened and not in_common(opened)):
+            return tuple(self.patterns)
+        free = opened or [
+            name for name, why in self._unused().items()
+            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
+        ]  # fmt: skip
+        free = [name for name in free if name in self._texts and not is_aggregate(name)
+                and self._texts[name].n_unique() > 1]  # fmt: skip
+        rated = [name for name in free if self.is_number(name)
+                 and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
+                 ]  # fmt: skip
+        worded = [name for name in free if name not in rated and self.is_choice(name)
+                  and self._comes_again(name)]  # fmt: skip
+        held = {name: {*self._texts[name]} for name in worded}
+        known = Counter(chain(*held.values()))
+        # What stands side by side has values in common.
+        worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
+        ways = []
+        for role, names in (("score", rated), ("verdict", worded)):
+            places = patterns_like(names) if len(names) > 1 else names
+            if "item_id" in {*self.roles, *self.open}:
+                places = [one for one in places if "{item_id}" not in one]
+            item = self.roles.get("item_id", "")
+            if item in self._texts and not self._is_key(item, number="item_id"):
+                places = [one for one in places if "{replication}" not in one]
+            ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
+        return tuple(ways)
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
@@ -440,9 +589,11 @@ class _Reader:
                 [words] if roles_of(words) else [one for one in re.split(r"[_\-. ]+", words) if one]
             )
             known = [set(roles_of(one)) for one in parts]
+            if whole := roles_of(before + after):
+                known = [set(whole)]
             what = set(roles_of(after.strip("_-. "))).union(*known)
             # A word of another thing numbers that: turn1_score, answer1_score, model1_score.
-            is_bare = words.lower() in _BARE
+            is_bare = words.lower() in BARE
             of_these = {REPLICATION, "judge", *VALUES}
             numbers_these = is_bare or all(one & of_these for one in known)
             if not numbers_these or "model" in before.lower():
@@ -453,7 +604,7 @@ class _Reader:
                 self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
                 else None
             )  # fmt: skip
-            if holds and not is_aside(after.strip("_-. ")):
+            if holds and not is_side_column(after.strip("_-. ")):
                 found.append((is_value, "judge" if is_judge else REPLICATION, names, holds))
         found = [one for one in found if one[0]] or found
         if len(found) != 1:
@@ -475,68 +626,7 @@ class _Reader:
             values = tuple(cut if len(set(cut)) == len(cut) else names)
         else:
             values = tuple(map(str, range(len(names))))
-        return Siblings(columns=tuple(names), facet=facet, values=values, holds=holds)
-
-    def _parted(self, free: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Columns that end alike in a word for a verdict or a score, with what stands before it."""
-        by_end: dict[str, list[tuple[str, str]]] = {}
-        for name in free:
-            if any(map(is_of_people, chain(*_halves(name)))):
-                continue
-            for before, end in _halves(name):
-                if set(roles_of(end)) & set(VALUES):
-                    by_end.setdefault(key_of(end), []).append((name, before))
-                    break
-            else:
-                for before, end in _halves(name):
-                    if set(roles_of(before)) & set(VALUES) and JUDGES.search(end):
-                        by_end.setdefault(key_of(before), []).append((name, end))
-                        break
-        yield from ((end, named) for end, named in by_end.items() if len(named) > 1)
-
-    def _ordered(self, free: Sequence[str]) -> Siblings | None:
-        """Verdicts of both orders side by side: ``verdict_ab``, ``verdict_ba``."""
-        if "option_order" in self.roles:
-            return None
-        for first in free:
-            stem, _, mark = first.rpartition("_")
-            if not stem or not _ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
-                continue
-            names = [one for one in free if one.rpartition("_")[0] == stem]
-            marked = all(_ORDERS.match(one.rpartition("_")[2]) for one in names)
-            holds = self._held(names) if len(names) > 1 and marked else None
-            if holds == "score" and any(one.endswith(("first", "second")) for one in names):
-                continue  # of the first and the second answer
-            if holds:
-                values = tuple(map(str, range(len(names))))
-                return Siblings(
-                    columns=tuple(names), facet="option_order", values=values, holds=holds
-                )
-        return None
-
-    def _of_judges(self, free: Sequence[str]) -> Siblings | None:
-        """A column a judge, where what tells them apart is the name of a model."""
-        if "judge" in self.roles:
-            return None
-        found, is_open = [], False
-        for _, several in self._parted(free):
-            named = [one for one in several if not is_aggregate(one[1])]
-            n_models = sum(bool(JUDGES.search(before)) for _, before in named)
-            names = tuple(name for name, _ in named)
-            if len(named) > 1 and n_models * 2 > len(named) and (holds := self._held(names)):
-                is_open |= n_models < len(named)
-                values = tuple(before for _, before in named)
-                found.append(Siblings(columns=names, facet="judge", holds=holds, values=values))
-        verdicts = [one for one in found if one.holds == "verdict"]
-        if len(verdicts) == 1 and len({one.values for one in found}) == 1 and not is_open:
-            self.said_beside.update(name for one in found if one.holds == "score"
-                                    for name in one.columns)  # fmt: skip
-            return verdicts[0]
-        if is_open or len(found) > 1:
-            for one in found:
-                self.open[one.holds] = (*self.open.get(one.holds, ()), *one.columns)
-            return None
-        return found[0] if found else None
+        return Siblings(columns=tuple(names), facets={facet: values}, holds=holds)
 
     def _of_metrics(self, free: Sequence[str]) -> Siblings | None:
         """A column a criterion: metrics by their names, or what stands below ``feedback``."""
@@ -549,13 +639,27 @@ class _Reader:
         named = [(name, called) for name, called in named if self._held([name])]
         if len(named) < 2:
             return None
-        holds = self._held([name for name, _ in named])
+        names = [name for name, _ in named]
+        holds = self._held(names)
         if holds is None:
             return None
+        if beside := [name for name in free if self._may_be_beside(name, names)]:
+            self.open[holds] = (*names, *beside)
+            self.patterns.append((holds, "{criterion}"))
+            return None
         return Siblings(
-            columns=tuple(name for name, _ in named), facet="criterion", holds=holds,
-            values=tuple(called for _, called in named),
+            columns=tuple(names), holds=holds,
+            facets={"criterion": tuple(called.removesuffix(".score") for _, called in named)},
         )  # fmt: skip
+
+    def _may_be_beside(self, name: str, names: Sequence[str]) -> bool:
+        """Whether a column without a name that is known holds what those beside it hold."""
+        if name in names or roles_of(name) or is_side_column(name) or is_aggregate(name):
+            return False
+        if not self.is_number(name) or self._texts[name].n_unique() < 2:
+            return False
+        known = pl.concat([self._texts[one].rename("t") for one in names]).unique()
+        return bool(self._texts[name].is_in(known.implode()).all())
 
     # ---- repeats without a number
 
@@ -563,7 +667,7 @@ class _Reader:
         """Whether no column numbers repeats, and no names of columns do."""
         if REPLICATION in self.roles or REPLICATION in self.open:
             return False
-        return siblings is None or siblings.facet != REPLICATION
+        return siblings is None or REPLICATION not in siblings.facets
 
     def _counts_lists(self) -> bool:
         """Whether elements of lists are numbered, in rows that are numbered already."""
@@ -598,7 +702,7 @@ class _Reader:
         values = {value for role, value in self._named_value.items() if role in VALUES}
         if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
             return True  # what was said beside the verdict
-        if is_aside(called) or is_of_people(called) or name.startswith("column "):
+        if is_side_column(called) or is_of_people(called) or name.startswith("column "):
             return True
         texts = self._values(name)
         if texts.n_unique() == len(texts):  # an id of the row
@@ -616,14 +720,14 @@ class _Reader:
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
             elif is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
                 found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
-            elif name in self.said_beside:
+            elif name in self.extra_scores:
                 found[name] = "scores of the same judges, whose verdicts are read"
             elif set(roles_of(name)) & set(VALUES):
                 found[name] = f"a name of verdicts: {column_flag('verdict', name)} reads it instead"
-            elif is_aside(name):
+            elif is_side_column(name):
                 found[name] = "text, time or cost"
             else:
-                found[name] = "no name of judgments"
+                found[name] = _UNNAMED
         return found
 
 
@@ -686,3 +790,11 @@ def _halves(name: str) -> Iterator[tuple[str, str]]:
     """A name cut in two at each of its joints, the last first."""
     for joint in reversed([one.start() for one in re.finditer(r"[_\-. :]", name)]):
         yield name[:joint], name[joint + 1 :]
+
+
+def _siblings_of(
+    named: Mapping[str, Mapping[str, str]], facets: Sequence[str], holds: str
+) -> Siblings:
+    """Columns side by side of what their names tell."""
+    facts = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
+    return Siblings(columns=tuple(named), facets=facts, holds=holds)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
 
 ROLES: dict[str, tuple[str, ...]] = {
     "item_id": (
         "item", "item_id", "question_id", "question", "qid", "id", "prompt_id", "example_id",
         "sample_id", "doc_id", "case_id", "case", "task_id", "problem_id", "query_id", "pair_id",
         "trace_id", "testidx", "user_input", "uid", "instance_id", "conversation_id", "record_id",
-        "task", "problem",
+        "task", "problem", "pair", "reference_example_id", "test_case", "test_id", "nr", "frage_nr",
         "frage_id", "frage", "aufgabe", "aufgaben_id", "fall", "fall_id", "beispiel_id",
-        "题目编号", "题号", "问题编号", "样本编号", "编号", "题目",
+        "题目编号", "题号", "问题编号", "样本编号", "编号", "题目", "问题", "序号",
         "id_pregunta", "pregunta_id", "pregunta", "id_ejemplo", "caso",
         "id_question", "identifiant", "id_exemple", "cas",
     ),
@@ -25,8 +27,9 @@ ROLES: dict[str, tuple[str, ...]] = {
         "replication", "rep", "repeat", "replicate", "repetition", "run", "run_index", "run_idx",
         "trial",
         "sample", "sample_index", "iteration", "epoch", "repeat_idx", "repeat_index", "attempt",
+        "try", "seed", "random_seed", "rng_seed",
         "durchlauf", "wiederholung", "lauf", "durchgang", "versuch",
-        "轮次", "次数", "重复", "重复次数", "运行",
+        "轮次", "次数", "重复", "重复次数", "运行", "第次", "第轮",
         "repeticion", "ejecucion", "intento", "iteracion",
         "essai", "passage", "execution", "repetition_n",
     ),
@@ -124,9 +127,12 @@ TEXTS = (
     "judge_reason", "judge_output", "response", "answer", "output", "completion", "text", "prompt",
     "question_text", "notes", "error", "begruendung", "kommentar", "antwort", "理由", "原因",
     "评语", "razon", "comentario", "raison", "commentaire", "question", "user_input", "title",
-    "description",
+    "description", "input", "inputs",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
+QUESTIONS = ("prompt", "question", "question_text", "input", "user_input", "query", "frage",
+             "问题", "pregunta")  # fmt: skip
+"""The text of a question, beside which an id may be of the row."""
 ANSWERS = (
     "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
     "generation", "candidate", "message", "antwort", "zusammenfassung", "回答", "respuesta",
@@ -140,12 +146,14 @@ ANNOTATORS = ("annotator", "annotator_id", "expert", "worker", "worker_id", "exp
 """Who among people judged, where rows differ in it."""
 CATEGORIES = (
     "task", "problem", "question", "case", "frage", "aufgabe", "fall", "beispiel", "题目",
-    "pregunta", "caso", "cas", "user_input",
+    "pregunta", "caso", "cas", "user_input", "问题",
 )  # fmt: skip
 """Names of items that as often name a kind of them."""
 AGGREGATES = ("mean", "avg", "average", "median", "total", "sum", "overall", "final", "majority",
               "consensus", "combined", "ensemble")  # fmt: skip
 """What is computed of several judges, and is none."""
+SEEDS = ("seed", "random_seed", "rng_seed")
+"""What repeats are drawn by: their number where nothing else numbers them."""
 TRIES = ("attempt", "versuch", "intento", "try")
 """Repeats that may be tries after a failure."""
 JUDGES = re.compile(
@@ -154,6 +162,12 @@ JUDGES = re.compile(
     r"(\b|[-_.\d])"
 )
 """Names of models, by how they begin."""
+VARIANTS = frozenset((
+    "large", "medium", "small", "tiny", "mini", "nano", "micro", "pro", "flash", "lite", "turbo",
+    "ultra", "max", "plus", "r", "base", "instruct", "it", "chat", "coder", "reasoner", "thinking",
+    "preview", "beta", "exp", "latest",
+))  # fmt: skip
+"""Words behind the name of a model that are of the name."""
 METRICS = (
     "faithfulness", "answer_relevancy", "answer_relevance", "context_precision", "context_recall",
     "context_relevancy", "answer_correctness", "answer_similarity", "factual_correctness",
@@ -162,6 +176,12 @@ METRICS = (
     "clarity", "depth", "creativity", "safety",
 )  # fmt: skip
 """Names of criteria that answers are rated by."""
+ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
+"""Names of orders in which options are shown."""
+BARE = ("", "r", "k")
+"""Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
+_BRACES = re.compile(r"\{(\w+)\}")
+_MOST_JOINTS = 8
 
 
 def key_of(name: str) -> str:
@@ -189,7 +209,7 @@ _ANSWERS, _REQUESTS = map(_keys, (ANSWERS, REQUESTS))
 _ANNOTATORS, _CATEGORIES, _AGGREGATES, _TRIES = map(
     _keys, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
 )
-_METRICS = _keys(METRICS)
+_METRICS, _SEEDS, _QUESTIONS = map(_keys, (METRICS, SEEDS, QUESTIONS))
 _SIZES = _keys(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
 
 
@@ -214,7 +234,7 @@ def is_of_people(name: str) -> bool:
     return key_of(name) in _PEOPLE
 
 
-def is_aside(name: str) -> bool:
+def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
 
@@ -237,7 +257,7 @@ def is_answer(name: str) -> bool:
     >>> is_answer("student_answer"), is_answer("response_id"), is_answer("reason")
     (True, True, False)
     """
-    if key_of(name) in _ANSWERS or is_aside(name) or is_metric(name):
+    if key_of(name) in _ANSWERS or is_side_column(name) or is_metric(name):
         return key_of(name) in _ANSWERS
     parts = {key_of(part) for part in re.split(r"[_\-. ]+", name)}
     return bool(parts & _ANSWERS) and not parts & (_SPENT | _TIMES | _SIZES)
@@ -265,6 +285,176 @@ def is_try(name: str) -> bool:
     return key_of(name) in _TRIES
 
 
+def is_question(name: str) -> bool:
+    """Whether a column holds the text of a question."""
+    return key_of(name) in _QUESTIONS
+
+
+def is_seed(name: str) -> bool:
+    """Whether a column holds what a repeat was drawn by."""
+    return key_of(name) in _SEEDS
+
+
+def is_model(name: str) -> bool:
+    """Whether a name is of a model throughout.
+
+    Examples
+    --------
+    >>> is_model("claude-3-opus"), is_model("openai/gpt-4o"), is_model("gpt_tone")
+    (True, True, False)
+    """
+    found = JUDGES.search(name)
+    rest = re.split(r"[_\-. :]+", name[found.end() :].lower()) if found else ["none"]
+    return all(not one.isalpha() or one in VARIANTS or JUDGES.match(one) for one in rest)
+
+
 def is_metric(name: str) -> bool:
     """Whether a column is called like a criterion that answers are rated by."""
     return key_of(name) in _METRICS
+
+
+def facet_of(names: Iterable[str]) -> str | None:
+    """What all of some names tell: a judge, a criterion, a repeat or an order; None of others.
+
+    Examples
+    --------
+    >>> facet_of(["gpt-4o", "claude-3"]), facet_of(["run1", "run2"]), facet_of(["tone", "gpt-4o"])
+    ('judge', 'replication', None)
+    """
+    each = [
+        {facet for pattern, facts in _cuts_of(name) for facet in facts
+         if pattern == f"{{{facet}}}" or (len(facts) == 1 and _numbered(name))}
+        for name in names
+    ]  # fmt: skip
+    order = ("replication", "option_order", "criterion", "judge")
+    return next((one for one in order if each and all(one in facts for facts in each)), None)
+
+
+def facets_in(place: str) -> tuple[str, ...]:
+    """What a pattern of names tells in braces.
+
+    Examples
+    --------
+    >>> facets_in("{judge}_run{replication}"), facets_in("winner")
+    (('judge', 'replication'), ())
+    """
+    return tuple(_BRACES.findall(place))
+
+
+def names_by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """What each name that is like a pattern tells, of the cuts that tell the fewest things apart.
+
+    Examples
+    --------
+    >>> names_by_pattern("{judge}_{criterion}", ["gpt_long_tone", "gpt_tone"])["gpt_long_tone"]
+    {'judge': 'gpt', 'criterion': 'long_tone'}
+    """
+    parts = _BRACES.split(pattern)
+    ways = []
+    for least in ("?", ""):
+        rule = "".join(re.escape(part) if n % 2 == 0 else f"(?P<{part}>.+{least})"
+                       for n, part in enumerate(parts))  # fmt: skip
+        found = {name: match.groupdict() for name in names if (match := re.fullmatch(rule, name))}
+        ways.append(found)
+    return min(ways, key=lambda way: sum(
+        len({facts[facet] for facts in way.values()}) for facet in facets_in(pattern)
+    ))  # fmt: skip
+
+
+def _numbered(name: str) -> re.Match[str] | None:
+    """A word for a repeat, or none, and the number behind it."""
+    found = re.fullmatch(r"([^\W\d_]*[_\-. ]*)(\d+)", name)
+    word = found[1].rstrip("_-. ") if found else ""
+    return found if word.lower() in BARE or "replication" in roles_of(word) else None
+
+
+@lru_cache(maxsize=4096)
+def _cuts_of(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]:
+    """The patterns that a name is like, and what it tells by each."""
+    joints = [*re.finditer(r"[_\-. :/]+", name)]
+    if deep > _MOST_JOINTS or len(joints) > _MOST_JOINTS:
+        return ()
+    found: list[tuple[str, Mapping[str, str]]] = []
+    roles = {*roles_of(name), *roles_of(name.removesuffix("s"))}
+    if roles & {"verdict", "score", "judge"}:
+        found.append((name, {}))
+    if is_model(name):
+        found.append(("{judge}", {"judge": name}))
+    if is_metric(name):
+        found.append(("{criterion}", {"criterion": name}))
+    if ORDERS.match(name):
+        found.append(("{option_order}", {"option_order": name}))
+    if numbered := _numbered(name):
+        found.append((numbered[1] + "{replication}", {"replication": numbered[2]}))
+    for joint in joints:
+        for before, facts in _cuts_of(name[: joint.start()], deep + 1):
+            for after, more in _cuts_of(name[joint.end() :], deep + 1):
+                if not facts.keys() & more.keys():
+                    found.append((before + joint[0] + after, {**facts, **more}))
+    return tuple(found)
+
+
+def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]:
+    """Patterns that tell several things, or one in a known word, and what each name tells by them.
+
+    A number behind a judge's name may be of the judge, and tells nothing alone.
+
+    Examples
+    --------
+    >>> patterns_of(["gpt_run1", "gpt_run2", "reason"])
+    {'{judge}_run{replication}': {'gpt_run1': {'judge': 'gpt', 'replication': '1'}, \
+'gpt_run2': {'judge': 'gpt', 'replication': '2'}}}
+    """
+    found: dict[str, dict[str, Mapping[str, str]]] = {}
+    for name in names:
+        for pattern, facts in _cuts_of(name):
+            words = re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
+            literal = any(roles_of(one) or roles_of(one.removesuffix("s")) for one in words)
+            if len(facts) > 1 or (
+                literal and facts.keys() & {"judge", "criterion", "option_order"}
+            ):
+                found.setdefault(pattern, {})[name] = facts
+    return found
+
+
+def in_common(names: Sequence[str]) -> tuple[str, str] | None:
+    """How names begin and end alike; None where they do neither.
+
+    Examples
+    --------
+    >>> in_common(["run1_x", "run2_x"]), in_common(["a", "b"])
+    (('run', '_x'), None)
+    """
+    begin = _begin_of(names)
+    end = _begin_of([name[len(begin) :][::-1] for name in names])[::-1]
+    return (begin, end) if begin or end else None
+
+
+def _begin_of(texts: Sequence[str]) -> str:
+    """The letters with which all texts begin."""
+    alike = takewhile(lambda letters: len({*letters}) == 1, zip(*texts, strict=False))
+    return "".join(first for first, *_ in alike)
+
+
+def patterns_like(names: Sequence[str]) -> list[str]:
+    """Patterns that names are like, by what may stand where they differ.
+
+    Examples
+    --------
+    >>> patterns_like(["run1_x", "run2_x"]), patterns_like(["gpt-4o", "claude-3"])
+    (['run{replication}_x'], ['{judge}', '{responder}'])
+    """
+    begin, end = in_common(names) or ("", "")
+    inner = [name[len(begin) : len(name) - len(end)] for name in names]
+    word = re.split(r"[_\-. ]+", begin.strip("_-. "))[-1]
+    # Bare numbers are of repeats where a word says so: of judges and models as well.
+    is_bare = all(one.isdecimal() for one in inner) and "replication" not in roles_of(word)
+    known = None if is_bare else facet_of(inner)
+    if known is None and (whole := facet_of(names)) not in (None, "replication"):
+        begin, end, known = "", "", whole
+    if "" in inner:
+        begin, end = "", ""
+    several = ["item_id", "judge", "criterion", "replication", "responder"]
+    if known is not None:
+        several = [known, *(["responder"] if known == "judge" else [])]
+    return [f"{begin}{{{one}}}{end}" for one in several]

@@ -39,7 +39,7 @@ TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
 _PARQUET = re.compile("^parquet: (File out of specification: )?")
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
-_MOST_TOLD = 5
+_MOST_QUOTED = 5
 _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _ITEM = "item_id"
 _MOST_FILES = 50_000  # of a folder that is read as one table
@@ -56,6 +56,7 @@ class Source:
     notes: tuple[str, ...] = ()  # What is said of how they were read, a line each.
     indexed: bool = False  # Whether the file knows the range of its columns.
     files: tuple[str, ...] = ()  # The files, where they are several.
+    item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.
 
     @property
@@ -64,7 +65,7 @@ class Source:
         return str(self.where.get("file", "FILE"))
 
 
-def read_source(given: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False) -> Source:
+def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
 
     With `by_row` the k-th row, of each file, is of the item k.
@@ -78,13 +79,13 @@ def read_source(given: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = Fal
     ...     read_source(file.name).rows.collect().rows()
     [('q1', 'A')]
     """
-    if isinstance(given, pl.LazyFrame):
+    if isinstance(read_from, pl.LazyFrame):
         where = {"rows": "the frame given"}
         with readable(where):
-            found = Source(rows=_as_text(given, where), where=where)
+            found = Source(rows=_as_text(read_from, where), where=where)
             return _items_by_row(found) if by_row else found
-    if not isinstance(given, str):
-        files = list(given)
+    if not isinstance(read_from, str):
+        files = list(read_from)
         where = {"file": files[0]}
         for one in files:
             if "://" in one or not Path(one).is_file():
@@ -93,29 +94,29 @@ def read_source(given: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = Fal
         with readable(where):
             root = os.path.commonpath([Path(one).parent for one in files])
             return _several(files, where, root=root, by_row=by_row)
-    if not given.strip():
+    if not read_from.strip():
         raise SweepError("expected the path of a file, got an empty text")
-    where = {"file": given}
+    where = {"file": read_from}
     with readable(where):
-        if given == STANDARD_INPUT:
+        if read_from == STANDARD_INPUT:
             found = _piped(sys.stdin.buffer.read(), {"file": "standard input"})
             return _items_by_row(found) if by_row else found
-        if "://" in given:
-            return _one(given, where, by_row=by_row)
-        if Path(given).is_dir():
-            return _several(_files_in(given), where, root=given, by_row=by_row)
-        if Path(given).exists():
-            check_regular(given)
-            old = _old_run([given], where) if _is_part(given) else ()
-            found = _one(given, where, by_row=by_row)
+        if "://" in read_from:
+            return _one(read_from, where, by_row=by_row)
+        if Path(read_from).is_dir():
+            return _several(_files_in(read_from), where, root=read_from, by_row=by_row)
+        if Path(read_from).exists():
+            check_regular(read_from)
+            old = _old_run([read_from], where) if _is_part(read_from) else ()
+            found = _one(read_from, where, by_row=by_row)
             return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
-        if has_magic(given):
-            _refuse_unbounded(given)
-            files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
+        if has_magic(read_from):
+            _refuse_unbounded(read_from)
+            files = sorted(one for one in glob(read_from, recursive=True) if Path(one).is_file())
             if files:
-                return _several(files, where, root=_root(given), by_row=by_row)
-            raise SweepError("no file matches the pattern", where={"path": given})
-    raise SweepError("no such file", where={"path": given})
+                return _several(files, where, root=_root(read_from), by_row=by_row)
+            raise SweepError("no file matches the pattern", where={"path": read_from})
+    raise SweepError("no such file", where={"path": read_from})
 
 
 @contextmanager
@@ -134,16 +135,16 @@ def readable(where: Mapping[str, object]) -> Iterator[None]:
         raise Unreadable(_unread(error), where=where) from error
 
 
-def names_told(names: Sequence[str]) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """List the names of columns: of many a few by name, and of long ones the begin.
 
     Examples
     --------
-    >>> names_told(["item_id", "x" * 100])
+    >>> quote_names(["item_id", "x" * 100])
     'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
-    >>> names_told([])
+    >>> quote_names([])
     'none'
-    >>> names_told("lkjihgfedcba")
+    >>> quote_names("lkjihgfedcba")
     'a, b, c, d, e, f, g, h, i, j and 2 more'
     """
     left_out = len(names) - _MOST_NAMES
@@ -152,15 +153,15 @@ def names_told(names: Sequence[str]) -> str:
     return f"{short} and {left_out:,} more" if left_out > 0 else short or "none"
 
 
-def columns_told(names: Iterable[str]) -> str:
+def quote_columns(names: Iterable[str]) -> str:
     """List the columns of rows that were read, but for the outcome: rows without are given one.
 
     Examples
     --------
-    >>> columns_told(["item_id", "score", "outcome"])
+    >>> quote_columns(["item_id", "score", "outcome"])
     'item_id, score'
     """
-    return names_told([name for name in names if name != "outcome"])
+    return quote_names([name for name in names if name != "outcome"])
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -193,7 +194,7 @@ def _unread(error: BaseException) -> str:
     return _PARQUET.sub("it is no whole Parquet file: ", reason)
 
 
-def frame_of(given: object) -> pl.LazyFrame | None:
+def frame_of(read_from: object) -> pl.LazyFrame | None:
     """Make rows of a frame or table of any library that exports Arrow; None of anything else.
 
     Examples
@@ -201,42 +202,42 @@ def frame_of(given: object) -> pl.LazyFrame | None:
     >>> frame_of(pl.DataFrame({"a": [1]})).collect().rows(), frame_of("a.csv")
     ([(1,)], None)
     """
-    if isinstance(given, pl.LazyFrame):
-        return given
-    if isinstance(given, pl.DataFrame):
-        return given.lazy()
-    if isinstance(given, str | os.PathLike):
+    if isinstance(read_from, pl.LazyFrame):
+        return read_from
+    if isinstance(read_from, pl.DataFrame):
+        return read_from.lazy()
+    if isinstance(read_from, str | os.PathLike):
         return None
     looks_like = ("__arrow_c_stream__", "to_arrow", "to_pandas", "to_dict")
-    if not any(hasattr(given, name) for name in looks_like):
+    if not any(hasattr(read_from, name) for name in looks_like):
         return None
     try:
-        return _exported(given).lazy()
+        return _exported(read_from).lazy()
     except (PolarsError, ValueError, TypeError, AttributeError, ImportError, OverflowError) as no:
-        kind = type(given).__name__
+        kind = type(read_from).__name__
         raise SweepError(
             f"cannot read the {kind}: {(str(no) or type(no).__name__).splitlines()[0]}",
             hint="give a polars.DataFrame of it",
         ) from no
 
 
-def _exported(given: object) -> pl.DataFrame:
+def _exported(read_from: object) -> pl.DataFrame:
     """A frame of another library, with what its index is called where that has a name."""
-    columns = getattr(given, "columns", None)
-    if columns is not None and hasattr(given, "reset_index"):  # pandas
-        index = getattr(given, "index", None)
+    columns = getattr(read_from, "columns", None)
+    if columns is not None and hasattr(read_from, "reset_index"):  # pandas
+        index = getattr(read_from, "index", None)
         if any(name is not None for name in getattr(index, "names", [None])):
-            given = given.reset_index()
-        names = [str(name) for name in getattr(given, "columns", ())]
+            read_from = read_from.reset_index()
+        names = [str(name) for name in getattr(read_from, "columns", ())]
         _refuse_twice(names)
-        taken = [given.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
+        taken = [read_from.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
         parts = [_of_pandas(name, one) for name, one in zip(names, taken, strict=True)]
         return pl.DataFrame(parts)
-    if hasattr(given, "__arrow_c_stream__"):
-        _refuse_twice([str(name) for name in getattr(given, "column_names", ())])
-        return pl.DataFrame(given)
+    if hasattr(read_from, "__arrow_c_stream__"):
+        _refuse_twice([str(name) for name in getattr(read_from, "column_names", ())])
+        return pl.DataFrame(read_from)
     for method in ("to_arrow", "to_pandas"):
-        if callable(turn := getattr(given, method, None)):
+        if callable(turn := getattr(read_from, method, None)):
             found = turn()
             return pl.DataFrame(found) if method == "to_arrow" else _exported(found)
     raise TypeError("it exports no Arrow")
@@ -393,8 +394,8 @@ def _several(
                   for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
         schemas = [frame.collect_schema() for frame in frames]
     rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
-    paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
-    more = f", and {len(files) - _MOST_TOLD} more" if len(files) > _MOST_TOLD else ""
+    paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_QUOTED])
+    more = f", and {len(files) - _MOST_QUOTED} more" if len(files) > _MOST_QUOTED else ""
     note_of_files = (
         (f"read {len(files)} files as one table: {paths}{more}",) if len(files) > 1 else ()
     )
@@ -595,11 +596,11 @@ def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
 
 def _refuse_bytes(rows: pl.LazyFrame, name: str, where: Mapping[str, object]) -> None:
     """Refuse a column of bytes that are no text, naming the first row of them."""
-    given = rows.select(name).collect(engine="streaming").to_series()
+    read_from = rows.select(name).collect(engine="streaming").to_series()
     try:
-        given.cast(pl.String)
+        read_from.cast(pl.String)
     except PolarsError:
-        for row, value in enumerate(given.to_list(), start=1):
+        for row, value in enumerate(read_from.to_list(), start=1):
             if value is not None and not _is_text(value):
                 raise SweepError(
                     f"column {name} holds bytes that are no UTF-8 text",
@@ -674,6 +675,22 @@ def read_delimited(
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
 
 
+def first_line(path: str) -> Sequence[str] | None:
+    """The names of the columns of a table of text; None where more than its begin tells them."""
+    kind, packed = kind_of(path)
+    if kind not in SEPARATORS or packed or not Path(path).is_file():
+        return None
+    head = _head(path)
+    if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
+        return None
+    text = head.decode("utf-8-sig", errors="replace")
+    if not text.strip() or text[:4].lower() == "sep=":
+        return None
+    where = {"file": path}
+    heading = heading_of(text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON)
+    return None if heading.titles else heading.names
+
+
 def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
     """Refuse a line of names that is too long for one, with the number of its columns."""
     with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
@@ -702,8 +719,8 @@ def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[boo
     uneven = bare.str.count_matches(between, literal=True) != n_columns - 1
     wrong = (uneven & ~is_blank) | bare.str.contains(rf'"|\x01[^{sign}\r]')
     try:
-        looked = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
-        has_wrong, blank = looked.collect(engine="streaming").row(0)
+        blanks = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
+        has_wrong, blank = blanks.collect(engine="streaming").row(0)
     except PolarsError:
         return False, False  # which byte is wrong is found where it is read
     return not has_wrong, bool(blank)

@@ -15,8 +15,17 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.text import SEPARATORS
+from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import key_in, laid_out, splitting, telling
+from judgerel_ray.counting.files.laid_out import (
+    key_in,
+    keyed,
+    laid_out,
+    splitting,
+    telling,
+    unkeyed,
+)
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
@@ -25,12 +34,21 @@ from judgerel_ray.counting.files.meaning import (
     column_flag,
     meaning_of,
 )
-from judgerel_ray.counting.files.names import is_answer, roles_of
+from judgerel_ray.counting.files.names import (
+    facet_of,
+    facets_in,
+    is_answer,
+    names_by_pattern,
+    roles_of,
+)
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, names_told
+from judgerel_ray.counting.files.source import Source, first_line, kind_of, quote_names
 
-_MOST_TOLD = 4
+_MOST_QUOTED = 4
+_KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
+DOCTOR = "; judgerel doctor shows what each may be"
+"""What ends the hint of a refusal that names no column."""
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 
@@ -70,9 +88,12 @@ def understood(
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
     if not stated and repeats is None:
-        if is_ours(columns):
+        if has_judgment_columns(columns):
             return source
-        _refuse_log(source)
+        path = source.where.get("file")
+        if isinstance(path, str) and not source.files[1:] and (log := log_refusal(path)):
+            raise log
+    source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
         stated = _by_roles(stated, source, begin.columns)
@@ -85,7 +106,7 @@ def understood(
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
         raise _refusal(source, meaning, columns)
-    if meaning.is_numbered and not _files_told_apart(source):
+    if meaning.is_numbered and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
             where=source.where,
@@ -96,13 +117,37 @@ def understood(
     tells = telling if meaning.counts_rows else splitting
     if names := tells(found.rows, meaning.telling):
         raise ColumnsMissing(
-            f"rows of one item differ in column{'s' * (len(names) > 1)} {names_told(names)}, not "
+            f"rows of one item differ in column{'s' * (len(names) > 1)} {quote_names(names)}, not "
             "read: they may be no repeats",
             where=source.where,
             hint=_telling_hint(names, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     return replace(found, rows=found.rows.drop(inside)) if inside else found
+
+
+def _without_keys(
+    source: Source, stated: Mapping[str, str] | None
+) -> tuple[Source, Mapping[str, str] | None]:
+    """Rows whose judgments are no longer below keys that tell them apart, and where they are."""
+    columns = source.rows.collect_schema().names()
+    for role, place in (stated or {}).items():
+        column, rest = parted(place, columns)
+        if role in VALUES and column in columns and rest and facets_in(rest[0]):
+            [facts, *_] = facets_in(rest[0])
+            source = unkeyed(source, column, facts)
+            return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
+    # A role may stand for the place that it is read from.
+    meant = {role: place for role, place in (stated or {}).items() if role in VALUES}
+    if any(place in columns or place not in VALUES for place in meant.values()):
+        return source, stated
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    known = [(column, facts, *rest) for column, (facts, *rest) in objects.items() if facts]
+    if len(objects) != 1 or not known or {known[0][1], *VALUES} & {*columns} - {known[0][0]}:
+        return source, stated
+    [(column, facts, role, below)] = known
+    role = next(iter(meant), role)
+    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"})
 
 
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
@@ -115,7 +160,7 @@ def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str])
             for role, place in stated.items()}  # fmt: skip
 
 
-def _files_told_apart(source: Source) -> bool:
+def _paths_name_files(source: Source) -> bool:
     """Whether parts of their paths tell several files apart: ``judge=NAME``."""
     folders = [tuple(part for part in Path(file).parts[:-1] if "=" in part)
                for file in source.files]  # fmt: skip
@@ -134,11 +179,14 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
         asked.append(f"{column_flag('reply', name)}, where the judge wrote it in a repeat")
         return "; ".join(asked)
     where = (("template", "names a prompt"), ("judge", "says who judged"),
+             *([("responder", "says who answered")] if "judge" in roles_of(name) else []),
              (REPLICATION, "numbers repeats"), ("note", "tells nothing apart"))  # fmt: skip
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
-    taken |= {meaning.siblings.facet} if meaning.siblings else set()
+    taken |= {*meaning.siblings.facets} if meaning.siblings else set()
+    if name.rpartition(".")[2] == "name":
+        asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
@@ -175,20 +223,19 @@ _LOGS = "judgerel_ray.importers.logs.asked:log_name"
 """Who knows the logs of tools, a room above: asked by its name, of a table with foreign columns."""
 
 
-def _refuse_log(source: Source) -> None:
-    """Refuse the log of a tool, which is imported: its columns mean what its tool says."""
-    path = source.where.get("file")
-    if not isinstance(path, str) or source.files[1:] or "://" in path:
-        return
-    if name := resolve_name(_LOGS)(path):
-        raise SweepError(
-            f"a log of {name} is imported first",
-            where=source.where,
-            hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
-        )
+def log_refusal(path: str) -> SweepError | None:
+    """Make the refusal of a tool's log, which is imported: its columns mean what its tool says."""
+    if kind_of(path)[0] in (*SEPARATORS, ".parquet"):  # no tool's, so that none need be loaded
+        return None
+    name = resolve_name(_LOGS)(path)
+    return name and SweepError(
+        f"a log of {name} is imported first",
+        where={"file": path},
+        hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
+    )
 
 
-def is_ours(columns: Sequence[str]) -> bool:
+def has_judgment_columns(columns: Sequence[str]) -> bool:
     """Whether the columns that judgments need have their own names."""
     return {"item_id", REPLICATION} <= set(columns) and bool(set(VALUES) & set(columns))
 
@@ -199,18 +246,14 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if is_nested(begin[place].dtype) or role in _SINGLE:
             refuse_inside(begin[place], name=role, where=source.where)
         return
+    if facts := facets_in(place):
+        return _check_facts(place, facts, role, source, begin.columns)
+    _check_columns(place, role, begin.columns, source.where)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
     for one in names.split(","):
         column, path = parted(one, begin.columns)
-        if column not in begin.columns:
-            near = get_close_matches(one, begin.columns, n=1)
-            raise SweepError(
-                f"no column {one!r} for {role}, got {names_told(begin.columns)}",
-                where=source.where,
-                hint=column_flag(role, near[0]) if near else None,
-            )
         if path and (sign or "," in names):
             raise SweepError(
                 f"{place!r} joins or cuts columns, and {one!r} stands inside cells",
@@ -219,6 +262,46 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             )
         if path:
             _check_path(one, role, source, begin[column], path)
+
+
+def _check_facts(
+    place: str, facts: Sequence[str], role: str, source: Source, columns: Sequence[str]
+) -> None:
+    """Refuse braces that tell nothing that judgments have, or beside what is told already."""
+    there = [name for name in facts if name in columns]
+    if role not in VALUES or there or not set(facts) <= {"item_id", REPLICATION, *FACETS}:
+        raise SweepError(
+            f"{place!r} tells {' and '.join(facts)} by names of columns or keys, for {role}"
+            + (f", and a column {there[0]} is there" if there else ""),
+            where=source.where,
+            hint="verdict or score, with judge, criterion, replication, option_order, responder or "
+            "item_id in braces: --column 'score={judge}_{criterion}'",
+        )
+    if not names_by_pattern(place, columns):
+        raise SweepError(f"no column is like {place!r}, got {quote_names(columns)}",
+                         where=source.where)  # fmt: skip
+
+
+def _check_columns(
+    place: str, role: str, columns: Sequence[str], where: Mapping[str, object]
+) -> None:
+    """Refuse columns that are stated and not there."""
+    for one in place.partition(":")[0].split(","):
+        if place not in columns and parted(one, columns)[0] not in columns:
+            near = get_close_matches(one, columns, n=1)
+            raise SweepError(
+                f"no column {one!r} for {role}, got {quote_names(columns)}",
+                where=where,
+                hint=column_flag(role, near[0]) if near else None,
+            )
+
+
+def check_first_line(path: object, stated: Mapping[str, str], *, by_row: bool) -> None:
+    """Refuse a column that is stated and that a file does not name, before its rows are read."""
+    columns = first_line(path) if isinstance(path, str) else None
+    for role, place in stated.items():
+        if columns is not None and place not in VALUES:  # which may stand for the column read as it
+            _check_columns(place, role, [*columns, *["item_id"] * by_row], {"file": path})
 
 
 def _check_path(
@@ -259,7 +342,7 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
     beside = [name for name in columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {names_told(columns)}", where=source.where
+            f"no column is like {pattern!r}, got {quote_names(columns)}", where=source.where
         )
     for name in beside:
         begin = source.rows.select(name).head(SAMPLE).collect(engine="streaming")
@@ -273,22 +356,42 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
 
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
-    if values := [role for role in VALUES if role in meaning.open]:
+    values = [role for role in VALUES if role in meaning.open]
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    facts = [*meaning.ways, *(
+        (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
+        for one in ([known] if known else _KEYS)
+    )]  # fmt: skip
+    ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_QUOTED])
+    if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
+        hint = ways or " or ".join(
+            column_flag(role, place) for role, place in places[:_MOST_QUOTED]
+        )
     elif meaning.open:
-        role, found = next(iter(meaning.open.items()))
-        problem = f"several columns may be {role}: {' and '.join(found)}"
-        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_TOLD])
+        part, found = next(iter(meaning.open.items()))
+        problem = f"several columns may be {part}: {' and '.join(found)}"
+        if "," in found[0]:
+            problem = f"no column alone tells items apart, several do together: {found[0]}"
+        plain = part == "item_id" and not any({*".:,"} & {*one} for one in found)
+        several = [*found, ",".join(found)] if plain else found
+        hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
-        problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
+        problem = f"column missing: {', '.join(meaning.lacking)}; got {quote_names(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
-        some = names_told(free) if free else "the table"
+        some = quote_names(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
-        hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
-        if wanted == ["item_id"]:
-            hint = f"{flags}, COLUMN one of {some}; or --item-by-row, where each row is an item"
-    return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
+        hint = f"{flags}, COLUMN one of {some}{DOCTOR}"
+        if ways and ("item_id" not in wanted or "{item_id}" in ways):
+            hint = ways
+        elif "item_id" in wanted:
+            items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
+            items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
+            items += ["--item-by-row, where each row is an item"]
+            hint = " or ".join(items) + (f"; {ways}" if ways else "")
+    return ColumnsMissing(problem, where=source.where, hint=hint).of(
+        replace(meaning, ways=tuple(facts))
+    )

@@ -174,7 +174,7 @@ class Ranges:
 WRONG = "__wrong"
 FEW = 12
 """Kinds of rows, or labels, that have a column each."""
-_LOOKED_AT = 200_000  # rows in which kinds are looked for
+_PROBED = 200_000  # rows in which kinds are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -205,7 +205,7 @@ def find_few(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame | None
     if not columns or not all(_comparable(schema[name]) for name in columns):
         return None
     with little_read_ahead():
-        found = frame.select(columns).head(_LOOKED_AT).unique().collect(engine="streaming")
+        found = frame.select(columns).head(_PROBED).unique().collect(engine="streaming")
     return found if 0 < found.height <= FEW else None
 
 
@@ -375,7 +375,7 @@ def little_read_ahead() -> Iterator[None]:
         del os.environ[name]
 
 
-_CONSTANTS_LOOKED_AT = (
+_CONSTANTS_PROBED = (
     10_000  # rows in which columns are seen to vary, before all of the file is asked
 )
 
@@ -414,7 +414,7 @@ def single_valued(
         and (schema[name].is_numeric() or schema[name] in (pl.String, pl.Boolean))
     ]
     with little_read_ahead():
-        begin = frame.select(able).head(_CONSTANTS_LOOKED_AT).collect(engine="streaming")
+        begin = frame.select(able).head(_CONSTANTS_PROBED).collect(engine="streaming")
     if begin.is_empty():
         return begin.select()
     able = [name for name in able if begin[name].n_unique() == 1]

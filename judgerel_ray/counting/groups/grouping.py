@@ -24,7 +24,7 @@ from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 
 DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
-Block = int | Literal["all"]
+BlockChoice = int | Literal["all"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,7 +71,7 @@ def count_judgments(
     source: pl.LazyFrame | Tally,
     *,
     by: Sequence[str] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     extra: Sequence[str] = (),
 ) -> CountedJudgments:
     """Count judgments by group, unit and verdict, in one streaming pass.
@@ -137,15 +137,15 @@ def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
     if not {"verdict", "score"} <= set(kinds.columns):
         return
     of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
-    given = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
-    if not (given["verdict"].any() and given["score"].any()):
+    scored = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (scored["verdict"].any() and scored["score"].any()):
         return
     counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
     kind = counts[KIND]
     rows = counts.with_columns(
         __all=pl.lit(0),
-        __verdict=pl.when(given["verdict"][kind]).then(pl.col(N)).otherwise(0),
-        __score=pl.when(given["score"][kind]).then(pl.col(N)).otherwise(0),
+        __verdict=pl.when(scored["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(scored["score"][kind]).then(pl.col(N)).otherwise(0),
     )
     mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
     mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
@@ -173,7 +173,7 @@ def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...
     return tuple(name for name in facets if group[name].n_unique() > 1)
 
 
-def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
+def _judges(counts: pl.DataFrame, block: BlockChoice) -> pl.DataFrame:
     """Counts of judges (a file without roles has no others), of one block."""
     if "role" in counts.columns:
         counts = counts.filter(is_judge(counts.columns)).with_columns(
@@ -184,7 +184,7 @@ def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
     return counts
 
 
-def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
+def lines_left_out(units: pl.DataFrame, block: BlockChoice = 0) -> tuple[str, ...]:
     """Say which rows no coefficient counts: those of other blocks, and of others than judges.
 
     Examples
@@ -198,8 +198,8 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
     lines = []
     if "role" in units.columns:
         # Answers and probabilities that judges rest on are no judgments, and meant to be none.
-        own = pl.col("role").is_in(get_args(Role))
-        others = units.filter(~is_judge(units.columns), ~own)
+        known = pl.col("role").is_in(get_args(Role))
+        others = units.filter(~is_judge(units.columns), ~known)
         if others.height:
             roles = ", ".join(map(repr, others["role"].unique().sort().to_list()))
             judges = ", ".join(JUDGE_ROLES)
@@ -298,7 +298,7 @@ def sampled(counted: CountedJudgments) -> CountedJudgments:
     return replace(counted, nested=replace(counted.nested, units=units))
 
 
-def said_of_greedy(
+def greedy_flags(
     key: Mapping[str, object], counted: CountedJudgments, everything: CountedJudgments
 ) -> Flag | None:
     """Flag what temperature 0 has to do with the replications of a group, if anything.
@@ -309,9 +309,9 @@ def said_of_greedy(
     >>> rows = pl.LazyFrame({"item_id": ["q"] * 4, "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0, 0.0, 1.0, 1.0], "verdict": ["A", "A", "A", "B"]})
     >>> apart, pooled = (count_judgments(rows, by=by) for by in (["temperature"], []))
-    >>> said_of_greedy({"temperature": 0.0}, apart, apart), said_of_greedy({}, apart, apart)
+    >>> greedy_flags({"temperature": 0.0}, apart, apart), greedy_flags({}, apart, apart)
     (<Flag.SERVING_NOISE: 'serving_noise'>, None)
-    >>> said_of_greedy({}, sampled(pooled), pooled)
+    >>> greedy_flags({}, sampled(pooled), pooled)
     <Flag.GREEDY_LEFT_OUT: 'temperature_0_left_out'>
     """
     if counted is everything and (

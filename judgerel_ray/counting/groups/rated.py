@@ -22,10 +22,10 @@ from judgerel_ray.counting.columns import (
     outcome_column,
     typed_column,
 )
-from judgerel_ray.counting.files.source import columns_told
+from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.groups.grouping import varying_facets
 from judgerel_ray.counting.verdicts.policy import SCORED
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
 from judgerel_ray.protocols.criteria import listed
 from judgerel_ray.protocols.replies.scales import folded_label, scale_values
 from judgerel_ray.stats.counts import Floats
@@ -83,7 +83,7 @@ def rated_rows(
     schema = frame.collect_schema()
     if SCALE not in schema or QUESTION not in schema:
         raise SweepError(
-            f"ratings need columns item_id and scale, got columns {columns_told(schema)}",
+            f"ratings need columns item_id and scale, got columns {quote_columns(schema)}",
             hint='protocol = "rating", or a column scale with names of scales',
         )
     kept = [name for name in dict.fromkeys((*_READ, *by)) if name in schema]
@@ -123,7 +123,7 @@ def rated_groups(
     needed = dict.fromkeys((*groups, QUESTION, *facets, SCALE, REPLICATION, "score"))
     slim, alike = rows.select(n for n in needed if n in rows.columns), _shared(rows, needed)
     parts = slim.partition_by(groups, as_dict=True) if groups else {(): slim}
-    keys = slim.select(groups).unique().sort(told_order(groups)).rows() if groups else [()]
+    keys = slim.select(groups).unique().sort(reading_order(groups)).rows() if groups else [()]
     return [_group(parts.pop(key), groups, facets, scales, alike) for key in keys]
 
 
@@ -221,8 +221,8 @@ def _scored(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     read: pl.Expr | pl.Series = pl.lit(None, pl.Float64)
     if "verdict" in rows.columns:
         read = _read(rows["verdict"].cast(pl.String), scale)
-    own = pl.col("score") if "score" in rows.columns else pl.lit(None, pl.Float64)
-    found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(own, read)))
+    numeric = pl.col("score") if "score" in rows.columns else pl.lit(None, pl.Float64)
+    found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(numeric, read)))
     values, (low, high) = scale_values(scale), scale_ends(scale)
     score = pl.col("score")
     whole = pl.lit(False) if values is None else (score - score.round()).abs() > _ROUNDING

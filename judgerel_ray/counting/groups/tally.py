@@ -76,7 +76,7 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
         raise SweepError(
             f"judgments need item_id, and verdict or score, got columns {', '.join(columns)}"
         )
-    names = told_apart(columns, extra)
+    names = identifying_columns(columns, extra)
     casts = {**_READ, "outcome": pl.String(), SHOWN: pl.String()}
     typed = {name: pl.col(name).cast(kind) for name, kind in casts.items() if name in columns}
     nested, alike, indexed = None, pl.DataFrame(), knows_ranges(frame)
@@ -94,12 +94,12 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
-def told_apart(columns: Iterable[str], extra: Sequence[str] = ()) -> list[str]:
+def identifying_columns(columns: Iterable[str], extra: Sequence[str] = ()) -> list[str]:
     """Name the columns by which rows are told apart.
 
     Examples
     --------
-    >>> told_apart(["item_id", "replication", "verdict", "template", "cost"])
+    >>> identifying_columns(["item_id", "replication", "verdict", "template", "cost"])
     ['item_id', 'template', 'verdict']
     """
     known = ("item_id", "role", "block", *FACETS, *KINDS)

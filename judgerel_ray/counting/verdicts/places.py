@@ -155,7 +155,7 @@ class Places:
 
     labels: tuple[str, ...]
     orders: tuple[object, ...]  # The orders recorded, sorted; not read of more than two places.
-    own_menus: bool  # Whether items have two options of their own, in two orders.
+    item_menus: bool  # Whether items have two options of their own, in two orders.
     placed: tuple[str, ...] = ()  # The verdicts that name a place.
     # Places of one kind of prompt, at most, where kinds call them by names of their own.
     most: int | None = None
@@ -169,7 +169,7 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "option_order": [0, 1] * 2,
     ...                      "label": ["A", "B"] * 2, "verdict": ["x", "x", "z", "z"]})
     >>> places_in(rows, ["label", "option_order", "verdict"])
-    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=(), most=None)
+    Places(labels=('A', 'B'), orders=(0, 1), item_menus=False, placed=(), most=None)
     """
     if not {SHOWN, ORDER, "verdict"} <= set(columns):
         return None
@@ -180,7 +180,7 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
         kinds = rows.select(*prompts, place()).unique().collect(engine="streaming")
         labels = tuple(seen.to_list())
         return Places(
-            labels=labels, orders=(), own_menus=False, most=places_of_prompts(kinds, prompts)
+            labels=labels, orders=(), item_menus=False, most=places_of_prompts(kinds, prompts)
         )
     kinds = (
         rows.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
@@ -194,8 +194,8 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
         return None
     labels = tuple(kinds[SHOWN].unique().sort().to_list())
     # What a verdict names beyond the labels is of no menu that all items share.
-    own = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
-    return Places(labels=labels, orders=orders, own_menus=own)
+    many = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
+    return Places(labels=labels, orders=orders, item_menus=many)
 
 
 def places_of_prompts(labels: pl.DataFrame, prompts: Sequence[str]) -> int | None:
@@ -222,7 +222,7 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     ...                       "n": [[2], [1]], "__places": [[2, 0], [0, 1]]})
     >>> kinds = pl.DataFrame({"verdict": ["x"], "score": [None], "outcome": ["scored"]})
     >>> places_counted(UnitRows(units=units, kinds=kinds, places=("A", "B")), pl.LazyFrame())
-    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=('x',), most=None)
+    Places(labels=('A', 'B'), orders=(0, 1), item_menus=False, placed=('x',), most=None)
     """
     if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
         return None
@@ -242,13 +242,13 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
         named = rows.filter(where).select(pl.col("verdict").cast(pl.String).unique())
         verdicts = named.collect(engine="streaming").to_series().sort()
     # What a verdict names beyond the labels is of no menu that all items share.
-    own = verdicts.len() > len(labels) == len(orders) == _PAIR
-    placed = labels if own else tuple(verdicts)
+    many = verdicts.len() > len(labels) == len(orders) == _PAIR
+    placed = labels if many else tuple(verdicts)
     prompts = [name for name in PROMPTS if name in nested.units.columns]
     most = None
     if prompts and len(labels) > _PAIR:
         most = places_of_prompts(stood.long(prompts), prompts)
-    return Places(labels=labels, orders=orders, own_menus=own, placed=placed, most=most)
+    return Places(labels=labels, orders=orders, item_menus=many, placed=placed, most=most)
 
 
 def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
@@ -277,7 +277,7 @@ def options_shown(places: Places | None) -> int | None:
 
     Examples
     --------
-    >>> options_shown(Places(labels=("A", "B", "C"), orders=(0, 1), own_menus=False))
+    >>> options_shown(Places(labels=("A", "B", "C"), orders=(0, 1), item_menus=False))
     3
     >>> options_shown(None) is None
     True

@@ -71,7 +71,7 @@ def number_of_row() -> pl.Expr:
     return pl.when(SCORED).then(pl.col("score"))
 
 
-def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) -> Level:
+def level_of_scale(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) -> Level:
     """Tell the level of measurement of a group's own scale.
 
     A scale that is declared or shipped has its own level, and several have the weakest of theirs
@@ -81,7 +81,7 @@ def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) ->
     Examples
     --------
     >>> rows = pl.DataFrame({"score": [1.0, 2.0, 5.0], "outcome": ["scored"] * 3})
-    >>> own_level(rows), own_level(rows.with_columns(scale=pl.lit("likert5")))
+    >>> level_of_scale(rows), level_of_scale(rows.with_columns(scale=pl.lit("likert5")))
     ('interval', 'ordinal')
     """
     scored = group.filter(SCORED)

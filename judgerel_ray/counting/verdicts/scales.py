@@ -130,13 +130,13 @@ def scored_kinds(
     return kinds.with_columns(score=pl.coalesce("score", scores))
 
 
-def told_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:
+def reading_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:
     """Give what groups of ratings are sorted by, as a reader goes through them.
 
     Examples
     --------
     >>> rows = pl.DataFrame({"definition": ["long", "none", "short", None]})
-    >>> rows.sort(told_order(["definition"]))["definition"].to_list()
+    >>> rows.sort(reading_order(["definition"]))["definition"].to_list()
     ['none', 'short', 'long', None]
     """
     from judgerel_ray.protocols.criteria import DEFINITION_LENGTHS

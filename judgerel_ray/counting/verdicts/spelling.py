@@ -50,7 +50,7 @@ _LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
 """Cyrillic and Greek letters that are drawn as Latin ones."""
 _MENU = 2  # verdicts that are one by themselves
 _EXACT = 15  # characters of a number that double precision tells from any other
-_MOST_TOLD = 6
+_MOST_QUOTED = 6
 _KEPT = "--exact-values keeps them"
 _IF_NONE = "leave empty what stands for none"
 
@@ -133,9 +133,16 @@ class Spellings:
         >>> pl.DataFrame({"gold": ["pass ", "FAIL", "n/a"]}).select(
         ...     spellings_of(seen).compared("gold")).to_series().to_list()
         ['PASS', 'FAIL', None]
+        >>> seen = pl.DataFrame({"text": ["True", "False"], "n": [3, 2]})
+        >>> pl.DataFrame({"gold": ["1", "0"]}).select(
+        ...     spellings_of(seen).compared("gold")).to_series().to_list()
+        ['True', 'False']
         """
         text = pl.col(column).cast(pl.String)
         first = self.known.drop_nulls("shown").unique("key", maintain_order=True)
+        for words in (_TRUTHS, {word: number for number, word in _TRUTHS.items()}):
+            if {*first["key"]} == {*words}:  # of either kind alone: no other verdict is there
+                first = pl.concat([first, first.with_columns(pl.col("key").replace(words))])
         kept = self.known.drop_nulls("shown").filter(pl.col("key").is_in(NO_VALUE))["key"]
         no_value = is_no_value(text) & ~folded(text).is_in(kept.implode())
         shown = folded(text).replace_strict(
@@ -327,15 +334,17 @@ def _groups(words: pl.DataFrame, sign: str) -> list[str]:
     """Words (first column) that have the same second column as another, a text a group."""
     word, same = words.columns
     groups = words.filter(pl.len().over(same) > 1).group_by(same, maintain_order=True)
-    return [sign.join(told_apart(one[word].to_list())) for _, one in groups]
+    return [sign.join(distinct_words(one[word].to_list())) for _, one in groups]
 
 
-def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = None) -> list[str]:
+def distinct_words(
+    words: Sequence[str], *, quotes: Callable[[str], str] | None = None
+) -> list[str]:
     r"""Words as they are told, with the code points of what no eye tells apart.
 
     Examples
     --------
-    >>> print(*told_apart(["A", "B ", "caf\u00e9", "cafe\u0301"]))
+    >>> print(*distinct_words(["A", "B ", "caf\u00e9", "cafe\u0301"]))
     A 'B ' 'caf\xe9' 'cafe\u0301'
     """
     shown = [(quotes or _quoted)(word) for word in words]
@@ -361,8 +370,8 @@ def _listed(parts: list[str], sign: str = "; ") -> str:
     """The first of many parts."""
 
     def all_of() -> Iterator[str]:
-        yield from parts[:_MOST_TOLD]
-        if len(parts) > _MOST_TOLD:
-            yield f"and {len(parts) - _MOST_TOLD} more"
+        yield from parts[:_MOST_QUOTED]
+        if len(parts) > _MOST_QUOTED:
+            yield f"and {len(parts) - _MOST_QUOTED} more"
 
     return sign.join(all_of())

@@ -239,7 +239,7 @@ class Channel:
             async with asyncio.timeout(max(0.0, min(self.limits.timeout, until - monotonic()))):
                 answer = await self._once(body)
             if not isinstance(answer, Failure):
-                spent = tokens_told(answer, tokens)
+                spent = tokens_reported(answer, tokens)
             elif answer.blame not in _COUNTED:
                 spent = 0
             if isinstance(answer, Failure) and answer.blame is Blame.SETTING:
@@ -304,7 +304,7 @@ def connection_failure(error: Exception, boundary: Boundary) -> Failure:
     return Failure(blame=blame, message=boundary.message(f"{kind}: {cause}"))
 
 
-def tokens_told(answer: JSON, at_most: int) -> int:
+def tokens_reported(answer: JSON, at_most: int) -> int:
     """Tokens that an answer says it took; the most it may have where it says none, or more."""
     usage = answer.get("usage") if isinstance(answer, Mapping) else None
     total = int32_count(usage.get("total_tokens")) if isinstance(usage, Mapping) else None

@@ -57,7 +57,7 @@ class OpenAIOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class ApiProvider:
     """Where a provider's API is, and what it takes."""
 
     base_url: str | None = None  # None where each customer has another one, as `example` shows.
@@ -71,30 +71,30 @@ class Provider:
 _OPENAI: dict[str, JSON] = {"token_limit": "max_completion_tokens", "ones": False}
 _ANTHROPIC: dict[str, JSON] = {"seed": False, "logprobs": 0, "ones": False}
 _AZURE = "https://RESOURCE.openai.azure.com/openai/v1"
-PROVIDERS: Mapping[ProviderName, Provider] = {
+PROVIDERS: Mapping[ProviderName, ApiProvider] = {
     # platform.claude.com/docs/en/api/openai-sdk: seed and logprobs are ignored, temperature is
     # capped at 1; models from 4.5 on refuse temperature beside top_p. Its list has another header.
-    "anthropic": Provider(
+    "anthropic": ApiProvider(
         "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", _ANTHROPIC, 1.0, lists_models=False
     ),
     # learn.microsoft.com/azure/foundry/openai/api-version-lifecycle (API v1): the model is the name
     # of a deployment, and the list has models.
-    "azure": Provider(None, "AZURE_OPENAI_API_KEY", _OPENAI, lists_models=False, example=_AZURE),
+    "azure": ApiProvider(None, "AZURE_OPENAI_API_KEY", _OPENAI, lists_models=False, example=_AZURE),
     # console.groq.com/docs/openai: log-probabilities are refused.
-    "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", {"logprobs": 0}),
+    "groq": ApiProvider("https://api.groq.com/openai/v1", "GROQ_API_KEY", {"logprobs": 0}),
     # docs.ollama.com/api/openai-compatibility: max_tokens, seed, no top_k.
-    "ollama": Provider("http://localhost:11434/v1"),
+    "ollama": ApiProvider("http://localhost:11434/v1"),
     # platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens and top_p.
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _OPENAI),
-    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "openai": ApiProvider("https://api.openai.com/v1", "OPENAI_API_KEY", _OPENAI),
+    "openrouter": ApiProvider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     # docs.together.ai/docs/inference/openai-compatibility; logprobs is a number there.
-    "together": Provider("https://api.together.ai/v1", "TOGETHER_API_KEY", {"logprobs": 0}),
-    "vllm": Provider("http://localhost:8000/v1", options={"server": "vllm"}),
+    "together": ApiProvider("https://api.together.ai/v1", "TOGETHER_API_KEY", {"logprobs": 0}),
+    "vllm": ApiProvider("http://localhost:8000/v1", options={"server": "vllm"}),
 }
 """Providers by name, as their documentation said on 27 November 2026."""
 
 
-def provider_of(name: str | None) -> Provider:
+def provider_of(name: str | None) -> ApiProvider:
     """A provider by name; of a server that has none nothing is known.
 
     Examples
@@ -102,8 +102,8 @@ def provider_of(name: str | None) -> Provider:
     >>> provider_of("openai").api_key_env, provider_of(None).base_url
     ('OPENAI_API_KEY', None)
     """
-    known: Mapping[str, Provider] = PROVIDERS  # type: ignore[assignment]
-    return known[name] if name else Provider()
+    known: Mapping[str, ApiProvider] = PROVIDERS  # type: ignore[assignment]
+    return known[name] if name else ApiProvider()
 
 
 _KINDS: dict[str, tuple[type, str]] = {
@@ -135,11 +135,11 @@ def openai_options(spec: EngineSpec) -> OpenAIOptions:
                 hint=f"did you mean {close[0]}?" if close else "extra_body = { ... } is sent as is",
             )
         _check_kind(name, value, where)
-    given: dict[str, JSON] = dict(spec.engine_options)
-    _check_extra(given.get("extra_body", {}), where)
-    given = {**provider_of(spec.provider).options, **given}
-    defaults: dict[str, JSON] = {"top_k": True} if given.get("server") == "vllm" else {}
-    return OpenAIOptions(**{**defaults, **given})  # type: ignore[arg-type]
+    options: dict[str, JSON] = dict(spec.engine_options)
+    _check_extra(options.get("extra_body", {}), where)
+    options = {**provider_of(spec.provider).options, **options}
+    defaults: dict[str, JSON] = {"top_k": True} if options.get("server") == "vllm" else {}
+    return OpenAIOptions(**{**defaults, **options})  # type: ignore[arg-type]
 
 
 def _check_kind(name: str, value: JSON, where: Mapping[str, str]) -> None:

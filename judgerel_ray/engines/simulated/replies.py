@@ -45,8 +45,8 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     reason = _words(_REASON, options.reason_words)
     written: list[str] = []
     for label in menu.labels:
-        if menu.own is not None:
-            written.append(own_reply(label, menu))
+        if menu.declared is not None:
+            written.append(declared_reply(label, menu))
         else:
             written.append(write_verdict(label, menu.form) + (f" {reason}." if reason else ""))
     greedy = condition.temperature == 0
@@ -81,12 +81,12 @@ def write_verdict(label: str, form: str) -> str:
     return label if whole is None else whole(label)
 
 
-def own_reply(label: str, menu: Menu) -> str:
+def declared_reply(label: str, menu: Menu) -> str:
     """Write a verdict as a template's own form has it in its example, by its first word."""
-    if menu.own is None:
+    if menu.declared is None:
         return write_verdict(label, menu.form)
     word = menu.words[menu.labels.index(label)][0] if menu.words else label
-    return fill_example(menu.own, word)
+    return fill_example(menu.declared, word)
 
 
 def _words(text: str, n: int) -> str:

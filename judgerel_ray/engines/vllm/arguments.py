@@ -173,27 +173,27 @@ def _without_split_prefill(spec: EngineSpec, arguments: dict[str, JSON]) -> dict
 
 def cpu_token_budget(spec: EngineSpec, max_model_len: int) -> int:
     """Tokens a CPU engine may compute in one step: enough for the longest prompt."""
-    given = spec.engine_options.get("max_num_batched_tokens")
-    if given is None:
+    option = spec.engine_options.get("max_num_batched_tokens")
+    if option is None:
         return max(_CPU_TOKEN_BUDGET, max_model_len)
-    if not isinstance(given, int) or given < max_model_len:
+    if not isinstance(option, int) or option < max_model_len:
         raise SweepError(
             f"engine_options.max_num_batched_tokens must be at least max_model_len = "
-            f"{max_model_len} on CPU, got {given!r}",
+            f"{max_model_len} on CPU, got {option!r}",
             where={"judge": spec.name},
             hint="a CPU engine must take every prompt in one step",
         )
-    return given
+    return option
 
 
 def environment(spec: EngineSpec, current: Mapping[str, str]) -> dict[str, str]:
     """Variables vLLM reads when it is imported: usage reports off, a CPU's cache and threads."""
     unset = {} if spec.gpus else _UNLESS_SET_ON_CPU
     missing = {name: value for name, value in unset.items() if name not in current}
-    return _ALWAYS | missing | asked_environment(spec)
+    return _ALWAYS | missing | engine_environment(spec)
 
 
-def asked_environment(spec: EngineSpec) -> dict[str, str]:
+def engine_environment(spec: EngineSpec) -> dict[str, str]:
     """Variables that a judge's own keys stand for; its actor is born with them."""
     return {BATCH_INVARIANT: "1"} if spec.batch_invariant else {}
 
@@ -339,13 +339,13 @@ def check_vllm_options(spec: EngineSpec) -> None:
 
 def unchecked_names(spec: EngineSpec) -> frozenset[str]:
     """Names a judge vouches for; SweepError if they are no list of names."""
-    given = spec.engine_options.get("unchecked", [])
-    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+    option = spec.engine_options.get("unchecked", [])
+    if not isinstance(option, list | tuple) or not all(isinstance(name, str) for name in option):
         raise SweepError(
-            f"engine_options.unchecked must be a list of names, got {given!r}",
+            f"engine_options.unchecked must be a list of names, got {option!r}",
             where={"judge": spec.name},
         )
-    return frozenset(str(name) for name in given)
+    return frozenset(str(name) for name in option)
 
 
 def nearest_option(name: str, known: Iterable[str]) -> str | None:

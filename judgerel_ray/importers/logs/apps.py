@@ -15,8 +15,8 @@ from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
+    LogRow,
     Path,
-    Row,
     Sight,
     conversation,
     finite_number,
@@ -50,7 +50,7 @@ def _promptfoo_known(seen: Sight) -> bool:
     return {"promptIdx", "testIdx"} <= record.keys()
 
 
-def _promptfoo(path: str) -> Iterator[Row]:
+def _promptfoo(path: str) -> Iterator[LogRow]:
     """Judgments of promptfoo, one for each assertion that a model, or a person, graded.
 
     Read from the results that promptfoo 0.121.20 writes (``output.json``, ``output.jsonl``):
@@ -69,7 +69,7 @@ def _promptfoo(path: str) -> Iterator[Row]:
         yield from _promptfoo_result(mapping(record), default)
 
 
-def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Row]:
+def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[LogRow]:
     """Judgments of one result of promptfoo, or its answer that has none."""
     grading, test = mapping(record.get("gradingResult")), mapping(record.get("testCase"))
     components = grading.get("componentResults")
@@ -95,7 +95,7 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
     # A person's grade is of the same item as the model's: by the rubrics of all of them.
     rubrics = [one.get("value") for kind, one, _ in assessed if kind != _HUMAN]
     response = mapping(record.get("response"))
-    answer = Row(
+    answer = LogRow(
         judge=NOBODY,
         item_id=f"{title[:_SHORT]}#{named_by([shown, rubrics])}",
         responder=responder,
@@ -157,7 +157,7 @@ def _deepeval_known(seen: Sight) -> bool:
     return any("metricsData" in seen.record(*path) for path in _DEEPEVAL)
 
 
-def _deepeval(path: str) -> Iterator[Row]:
+def _deepeval(path: str) -> Iterator[LogRow]:
     """Judgments of a test run: one for each metric of a test case that a model evaluated.
 
     Read from ``test_run/api.py`` of deepeval at a2e0d4c (``.deepeval/.latest_run_full.json``).
@@ -173,7 +173,7 @@ def _deepeval(path: str) -> Iterator[Row]:
             if not name or _NUMBERED.fullmatch(name):
                 content = [asked, case.get("expectedOutput"), case.get("scenario")]
                 name = f"{(text(asked) or 'case')[:_SHORT]}#{named_by(content)}"
-            answer = Row(
+            answer = LogRow(
                 judge=NOBODY,
                 item_id=name,
                 answer=text(case.get("actualOutput") or case.get("turns")),
@@ -225,7 +225,7 @@ def _mlflow_known(seen: Sight) -> bool:
     return "assessments" in info or {"trace_id", "assessments"} <= record.keys()
 
 
-def _mlflow(path: str) -> Iterator[Row]:
+def _mlflow(path: str) -> Iterator[LogRow]:
     """Judgments of traces with assessments, as ``Trace.to_dict`` of MLflow 3 writes them.
 
     Every run of ``evaluate`` logs traces of its own: a trace of a run is known by its request, so
@@ -256,7 +256,7 @@ def _mlflow(path: str) -> Iterator[Row]:
         ]
         if not judged:
             failed = Outcome.FAILED if info.get("state") == "ERROR" else None
-            yield Row(
+            yield LogRow(
                 judge=NOBODY, item_id=trace or "", question=asked, answer=answer, outcome=failed
             )
         for one, source, feedback in judged:
@@ -277,7 +277,7 @@ def _mlflow(path: str) -> Iterator[Row]:
             )
 
 
-def _valued(value: object, row: Mapping[str, object], name: str | None) -> Iterator[Row]:
+def _valued(value: object, row: Mapping[str, object], name: str | None) -> Iterator[LogRow]:
     """Rows of a value of any kind; of an object one for each of its fields."""
     if isinstance(value, dict):
         for part, inner in value.items():
@@ -290,7 +290,7 @@ def _valued(value: object, row: Mapping[str, object], name: str | None) -> Itera
         stated = {"verdict": passed(value)}
     elif isinstance(value, int | float):
         stated = {"score": finite_number(value)}
-    yield Row(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
+    yield LogRow(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
 
 
 _REMARKS = frozenset({"TEXT", "CORRECTION"})
@@ -304,7 +304,7 @@ def _langfuse_known(seen: Sight) -> bool:
     return {"name", "dataType", "source"} <= seen.record(*_scores(seen)).keys()
 
 
-def _langfuse(path: str) -> Iterator[Row]:
+def _langfuse(path: str) -> Iterator[LogRow]:
     """Judgments of exported scores, as ``/api/public/v2/scores`` or ``v3`` of Langfuse gives them.
 
     ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
@@ -332,7 +332,7 @@ def _langfuse(path: str) -> Iterator[Row]:
         verdict = None if kind == "NUMERIC" else words or text(value)
         if kind == "BOOLEAN" and value is not None:
             verdict = passed(bool(value))
-        yield Row(
+        yield LogRow(
             judge={"ANNOTATION": PEOPLE, "API": "api"}.get(source, UNNAMED),
             item_id=item,
             criterion=text(one.get("name")),
@@ -359,7 +359,7 @@ def _event(record: Mapping[str, object]) -> object:
     return named or _attributes(record.get("attributes")).get("event.name") or record.get("name")
 
 
-def _otel(path: str) -> Iterator[Row]:
+def _otel(path: str) -> Iterator[LogRow]:
     """Judgments of events ``gen_ai.evaluation.result``: OTLP as JSON, one event a line, consoles.
 
     Read from the semantic conventions of OpenTelemetry for generative AI: ``score.label`` is a
@@ -379,7 +379,7 @@ def _otel(path: str) -> Iterator[Row]:
             label = text(stated.get("gen_ai.evaluation.score.label"))
             if label == "unknown" and stated.get("gen_ai.operation.name") == "evaluation":
                 label = None
-            yield Row(
+            yield LogRow(
                 item_id=text(stated.get("gen_ai.response.id")) or _place(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
                 verdict=None if failed else label,
@@ -419,13 +419,13 @@ def _maps(value: object) -> Iterator[Mapping[str, object]]:
     return map(mapping, value if isinstance(value, list) else [])
 
 
-def _attributes(given: object) -> dict[str, object]:
+def _attributes(raw: object) -> dict[str, object]:
     """Attributes by name, of OTLP's list of keys and values, too."""
-    if isinstance(given, dict):
-        return given
+    if isinstance(raw, dict):
+        return raw
     return {
         str(one.get("key")): next(iter(mapping(one.get("value")).values()), None)
-        for one in _maps(given)
+        for one in _maps(raw)
     }
 
 

@@ -18,7 +18,7 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.core.files import PACKED
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, detect_log_format, log_files, log_rows
-from judgerel_ray.importers.logs.reading import NOBODY, PEOPLE, Row, is_zip, refused, sight
+from judgerel_ray.importers.logs.reading import NOBODY, PEOPLE, LogRow, is_zip, refused, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
 
@@ -71,7 +71,7 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     return logged_items(_prompts(rows) if prompts else _answers(rows), path=named)
 
 
-def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, Row]]:
+def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, LogRow]]:
     """What models judged in a file; where they judged nothing, and no prompt is asked for, all."""
     rows = [
         (file, nth, row) for nth, row in enumerate(log_rows(detect_log_format(file), file), start=1)
@@ -101,7 +101,7 @@ def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, Row]]:
     return judged
 
 
-def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
+def _answers(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     """What was judged; what was asked otherwise (prompt, context, target) is an item of its own."""
     asked: dict[str, list[tuple[str | None, ...]]] = {}
     targets: dict[str, set[str]] = {}
@@ -132,7 +132,7 @@ def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
         )  # fmt: skip
 
 
-def _prompts(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
+def _prompts(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     """What the judge was asked about each answer."""
     n_without = sum(row.prompt is None for _, _, row in rows)
     if 0 < n_without < len(rows):
@@ -158,7 +158,7 @@ def _prompts(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
         )  # fmt: skip
 
 
-def _record(file: str, nth: int, row: Row) -> Record:
+def _record(file: str, nth: int, row: LogRow) -> Record:
     """Where a judgment stands; pairs are refused."""
     record = Record(fields={}, place={"file": file, "judgment": nth, "item": row.item_id})
     if row.n_options is not None or row.option_order is not None:

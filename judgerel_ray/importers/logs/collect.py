@@ -31,7 +31,7 @@ from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
-    Row,
+    LogRow,
     refused,
     sight,
 )
@@ -61,7 +61,7 @@ _KINDS: Mapping[str, pl.DataType] = {
     "n_options": pl.Int64(), "out_of": pl.Float64(),
 }  # fmt: skip
 _TEXTS = ("answer", "question", "reply", "prompt", "reference", "context")
-_COLUMNS = tuple(one.name for one in fields(Row) if one.name not in _TEXTS)
+_COLUMNS = tuple(one.name for one in fields(LogRow) if one.name not in _TEXTS)
 _RESULT_COLUMNS = ("verdict", "score", "out_of", "outcome", "label", "gold", "n_options")
 _KEY = [name for name in _COLUMNS if name not in _RESULT_COLUMNS]
 _ANSWER = "answer_digest"
@@ -84,7 +84,7 @@ def detect_log_format(path: str) -> str:
     return found[0]
 
 
-def log_rows(format_name: str, path: str) -> Iterator[Row]:
+def log_rows(format_name: str, path: str) -> Iterator[LogRow]:
     """Read the judgments of one log with their texts, and its answers that nobody judged."""
     if format_name == AUTO:
         format_name = detect_log_format(path)
@@ -227,7 +227,7 @@ def log_files(paths: Sequence[str]) -> list[str]:
     return files
 
 
-def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
+def _frames(rows: Iterable[LogRow]) -> Iterator[pl.DataFrame]:
     """Judgments as tables of so many, without their texts."""
     schema = {name: _KINDS.get(name, pl.String()) for name in _COLUMNS} | {_ANSWER: pl.UInt64()}
     held: list[tuple[object, ...]] = []

@@ -15,8 +15,8 @@ from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
+    LogRow,
     Path,
-    Row,
     Sight,
     finite_number,
     mapping,
@@ -46,7 +46,7 @@ def _is_single(record: Mapping[str, object]) -> bool:
 _ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
 
 
-def _fastchat(path: str) -> Iterator[Row]:
+def _fastchat(path: str) -> Iterator[LogRow]:
     """Judgments of ``<judge>_single.jsonl`` and ``<judge>_pair.jsonl``.
 
     Read from ``llm_judge/common.py`` of FastChat at 0e6d3e4: a score of -1 is none; ``g2_winner``
@@ -72,7 +72,7 @@ def _fastchat(path: str) -> Iterator[Row]:
                 out_of = known.out_of if known.score == score else None
                 score = None if score is None or score < 0 else score
                 read = FreeReading(score=score, out_of=out_of)
-            yield Row(
+            yield LogRow(
                 judge=name, definition=prompt, item_id=item, responder=text(record.get("model")),
                 score=read.score, out_of=read.out_of, outcome=unless_scored(read),
                 question=text(record.get("user_prompt")), reply=reply,
@@ -88,7 +88,7 @@ def _fastchat(path: str) -> Iterator[Row]:
                 won = {"model_1": models[0], "model_2": models[1], TIE: TIE}.get(str(winner))
             else:
                 won = dict(zip("ABC", (*shown, TIE), strict=True)).get(read.verdict or "")
-            yield Row(
+            yield LogRow(
                 judge=name, definition=prompt, item_id=item, responder=" vs ".join(models),
                 option_order=order, n_options=2, verdict=won, label=_place(won, shown),
                 question=text(record.get(f"{game}_user_prompt")), reply=reply,
@@ -122,7 +122,7 @@ def _arena_known(seen: Sight) -> bool:
     return {"model", "judge", "games"} <= seen.record().keys()
 
 
-def _arena(path: str) -> Iterator[Row]:
+def _arena(path: str) -> Iterator[LogRow]:
     """Judgments of ``model_judgment/<judge>/<model>.jsonl`` of arena-hard, in all three shapes.
 
     Read from ``gen_judgment.py`` of arena-hard-auto at 196f6b8: game 0 shows the baseline as A,
@@ -151,11 +151,11 @@ def _arena(path: str) -> Iterator[Row]:
             score = stated.get("score")
             if isinstance(score, int | float) and not isinstance(score, bool):
                 single = None if score < 0 else finite_number(score)
-                yield Row(responder=model, score=single, **row)  # type: ignore[arg-type]
+                yield LogRow(responder=model, score=single, **row)  # type: ignore[arg-type]
                 continue
             shown = (model, baseline) if order % 2 else (baseline, model)
             verdict, outcome = _strength(score, reply, shown)
-            yield Row(
+            yield LogRow(
                 responder=f"{model} vs {baseline}", option_order=order % 2, n_options=2,
                 verdict=verdict, label=_place(verdict, shown),
                 outcome=Outcome.FAILED if game is None else outcome, **row,  # type: ignore[arg-type]
@@ -186,7 +186,7 @@ def _alpaca_known(seen: Sight) -> bool:
     return {"instruction", "generator_1", "generator_2", "preference"} <= seen.record().keys()
 
 
-def _alpaca(path: str) -> Iterator[Row]:
+def _alpaca(path: str) -> Iterator[LogRow]:
     """Judgments of ``annotations.json`` and of caches ``annotations_seed<N>_configs.json``.
 
     Read from ``annotators/pairwise_evaluator.py`` of alpaca_eval at cd543a1: ``preference`` is 1 to
@@ -202,7 +202,7 @@ def _alpaca(path: str) -> Iterator[Row]:
         if preference is not None and (preference == 0 or 1 <= preference <= 2):
             won = TIE if preference in _DRAWS else models[0 if preference < 1.5 else 1]
         instruction = text(record.get("instruction"))
-        yield Row(
+        yield LogRow(
             judge=text(record.get("annotator")) or UNNAMED,
             item_id=named_by(instruction),
             benchmark=text(record.get("dataset")),
@@ -228,7 +228,7 @@ def _prometheus_known(seen: Sight) -> bool:
     return {"prometheus_output", "prometheus_score"} <= seen.record().keys()
 
 
-def _prometheus(path: str) -> Iterator[Row]:
+def _prometheus(path: str) -> Iterator[LogRow]:
     """Judgments of ``<model>-outputs/<data>_<mode>_temp<t>_output.json`` of prometheus-eval: lines.
 
     Read from ``eval/run_evaluate.py`` at dcfb442. ``prometheus_score`` has a score a run; of two
@@ -262,7 +262,7 @@ def _prometheus(path: str) -> Iterator[Row]:
                 conflicts = read.outcome is Outcome.CONFLICTING
                 scored = finite_number(score) if read.score is None else read.score
                 picked = score if score in _LETTERS else None
-                yield Row(
+                yield LogRow(
                     **known, judge=judge, answer=judged, reply=reply,
                     responder=side or text(one.get("response_source")),
                     score=None if conflicts else scored, out_of=read.out_of,
@@ -273,12 +273,12 @@ def _prometheus(path: str) -> Iterator[Row]:
                 )  # fmt: skip
         replies = _list(one.get("gpt4_feedback"))
         for run, score in enumerate(_list(one.get("gpt4_score"))):
-            yield Row(
+            yield LogRow(
                 **known, judge="gpt4", answer=answer, responder=text(one.get("response_source")),
                 score=finite_number(score), reply=text(_at(replies, run, None)),
             )  # fmt: skip
         for score in _list(one.get("human_score")):
-            yield Row(
+            yield LogRow(
                 **known, judge=PEOPLE, answer=answer, responder=text(one.get("response_source")),
                 score=finite_number(score),
             )  # fmt: skip
@@ -306,7 +306,7 @@ def _biggen_known(seen: Sight) -> bool:
     return (seen.kind == "document" and fields >= _BIGGEN) or seen.record().keys() >= _BIGGEN
 
 
-def _biggen(path: str) -> Iterator[Row]:
+def _biggen(path: str) -> Iterator[LogRow]:
     """Judgments of BiGGen-Bench at dcfb442: an object of records by their id, or a list of them.
 
     Scores are texts; the judge is ``eval_model_name`` where the file has it.
@@ -321,7 +321,7 @@ def _biggen(path: str) -> Iterator[Row]:
         judge = text(one.get("eval_model_name")) or UNNAMED
         # A reply that held no score after ten tries has none.
         for score in _list(one.get("score")) or [None]:
-            yield Row(
+            yield LogRow(
                 judge=judge, item_id=text(one.get("id")) or str(name), score=finite_number(score),
                 benchmark=text(one.get("capability")), question=text(one.get("input")),
                 responder=text(one.get("response_model_name")), answer=text(one.get("response")),
@@ -348,7 +348,7 @@ def _unitxt_known(seen: Sight) -> bool:
     return direct or any(re.fullmatch(r"\w+_contest_results", name) for name in names)
 
 
-def _unitxt(path: str) -> Iterator[Row]:
+def _unitxt(path: str) -> Iterator[LogRow]:
     """Judgments of unitxt's direct judges at 20b951e and 1.26.10, one of each order of the options.
 
     unitxt replaces a reply that names no option by the option whose spelling is nearest: an option
@@ -378,7 +378,7 @@ def _unitxt(path: str) -> Iterator[Row]:
                 reply = text(one.get(f"{name}_option_selection_completion"))
                 spoken = split_thought(reply or "").reply
                 forced = bool(reply and option and not _holds(spoken, option))
-                yield Row(
+                yield LogRow(
                     item_id=item, criterion=base, option_order=order, reply=reply,
                     verdict=None if forced else option, question=text(record.get("source")),
                     answer=text(record.get("prediction")),
@@ -407,7 +407,7 @@ def _evalassist_known(seen: Sight) -> bool:
     )
 
 
-def _evalassist(path: str) -> Iterator[Row]:
+def _evalassist(path: str) -> Iterator[LogRow]:
     """Judgments of direct results of EvalAssist at 5a1bd42 and 1.0.5, of Python or ``/evaluate/``.
 
     ``self_consistency.selected_options`` are replications. Where ``generation_failed`` the option
@@ -435,7 +435,7 @@ def _evalassist(path: str) -> Iterator[Row]:
             failed = bool(meta.get("generation_failed") or meta.get("final_fallback_chosen"))
             for option in repeats or [result.get("selected_option")]:
                 verdict = None if failed else text(option)
-                yield Row(
+                yield LogRow(
                     item_id=item, criterion=text(criteria.get("name")), option_order=order,
                     verdict=verdict, score=scores.get(verdict),
                     outcome=Outcome.UNPARSED if failed else None,

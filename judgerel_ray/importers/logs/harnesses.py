@@ -18,7 +18,7 @@ from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
-    Row,
+    LogRow,
     Sight,
     conversation,
     finite_number,
@@ -44,7 +44,7 @@ def _lm_eval_known(seen: Sight) -> bool:
     return {"doc_id", "resps", "filtered_resps", "target"} <= seen.record().keys()
 
 
-def _lm_eval(path: str) -> Iterator[Row]:
+def _lm_eval(path: str) -> Iterator[LogRow]:
     """Answers of ``<out>/<model>/samples_<task>_<date>.jsonl`` of lm-eval at 4e7e0d4.
 
     The core of lm-eval has no judge: the rows are a model's answers after a filter, and the values
@@ -64,12 +64,12 @@ def _lm_eval(path: str) -> Iterator[Row]:
         }
         for answer in _answers(one.get("filtered_resps")):
             gold = text(one.get("target"))
-            yield Row(criterion="answer", verdict=answer, gold=gold, **shared)  # type: ignore[arg-type]
+            yield LogRow(criterion="answer", verdict=answer, gold=gold, **shared)  # type: ignore[arg-type]
         metrics = one.get("metrics")
         for metric in metrics if isinstance(metrics, list) else []:
             value = one.get(str(metric))
             for single in value if isinstance(value, list) else [value]:
-                yield Row(criterion=str(metric), score=finite_number(single), **shared)  # type: ignore[arg-type]
+                yield LogRow(criterion=str(metric), score=finite_number(single), **shared)  # type: ignore[arg-type]
 
 
 def _answers(filtered: object) -> list[str | None]:
@@ -94,7 +94,7 @@ _BOOL = ("True", "False")
 _REPEAT = re.compile(r"(.+?)[-_:/#. ](?:r|rep|repeat|replication|run|trial|seed)[-_=]?\d+")
 
 
-def _batch(path: str) -> Iterator[Row]:
+def _batch(path: str) -> Iterator[LogRow]:
     """Judgments of outputs of a batch, whose lines are in no order.
 
     Read from the documentation of OpenAI's Batch API and of ``vllm run-batch``: ``custom_id`` is
@@ -110,7 +110,7 @@ def _batch(path: str) -> Iterator[Row]:
         choices = body.get("choices")
         item, judge = repeat[1] if repeat else name, text(body.get("model")) or UNNAMED
         if record.get("error") or not isinstance(choices, list) or not choices:
-            yield Row(item_id=item, judge=judge, outcome=Outcome.FAILED)
+            yield LogRow(item_id=item, judge=judge, outcome=Outcome.FAILED)
             continue
         for choice in map(mapping, choices):
             message = mapping(choice.get("message"))
@@ -119,7 +119,7 @@ def _batch(path: str) -> Iterator[Row]:
             read, reason = _of_ended(reply, choice.get("finish_reason"))
             if message.get("refusal") or reason == DECLINED:
                 read = FreeReading(outcome=Outcome.REFUSED)
-            yield Row(
+            yield LogRow(
                 item_id=item, judge=judge, verdict=read.verdict, score=read.score,
                 out_of=read.out_of, outcome=unless_scored(read), reply=reply,
             )  # fmt: skip
@@ -157,7 +157,7 @@ def _inspect_known(seen: Sight) -> bool:
     return {"eval", "status", "version"} <= seen.names
 
 
-def _inspect(path: str) -> Iterator[Row]:
+def _inspect(path: str) -> Iterator[LogRow]:
     """Judgments of one log of Inspect, one for each score of each epoch: ``.eval`` or JSON.
 
     Read from ``log/_log.py`` and ``log/_recorders/eval.py`` of inspect_ai at 499e6152: members of
@@ -248,7 +248,7 @@ def _inspect_judges(
         unsure = [name for name in scores if name not in shown]
         if not unsure:
             continue
-        at_work = _asked_models(sample.get("events"))
+        at_work = _model_scorers(sample.get("events"))
         for name in unsure:
             plain = name.rstrip("0123456789")
             score = mapping(scores[name])
@@ -262,7 +262,7 @@ def _inspect_judges(
     return frozenset(shown)
 
 
-def _asked_models(events: object) -> set[str]:
+def _model_scorers(events: object) -> set[str]:
     """Scorers while which a model was asked, by the spans or steps of a sample's events."""
     found: set[str] = set()
     parents: dict[object, tuple[object, str | None]] = {}
@@ -290,7 +290,7 @@ def _asked_models(events: object) -> set[str]:
 
 def _inspect_sample(
     sample: Mapping[str, object], asked: Mapping[str, object], judges: frozenset[str]
-) -> Iterator[Row]:
+) -> Iterator[LogRow]:
     """Judgments of one sample, or its answer that has none."""
     roles = mapping(asked.get("model_roles"))
     grader = roles.get("grader")
@@ -307,7 +307,7 @@ def _inspect_sample(
     scores = {name: one for name, one in mapping(sample.get("scores")).items() if name in judges}
     if not scores:
         failed = Outcome.FAILED if sample.get("error") else None
-        yield Row(judge=NOBODY, outcome=failed, **answered)  # type: ignore[arg-type]
+        yield LogRow(judge=NOBODY, outcome=failed, **answered)  # type: ignore[arg-type]
     for name, held in scores.items():
         score = mapping(held)
         history = score.get("history")
@@ -320,7 +320,7 @@ def _inspect_sample(
             value = one.get("value")
             parts = value if isinstance(value, dict) else {"": value}
             for part, single in parts.items():
-                yield Row(
+                yield LogRow(
                     judge=who,
                     criterion=f"{name}.{part}" if part else name,
                     reply=text(replied.get("content")) or text(one.get("explanation")),

@@ -1,7 +1,7 @@
 """Records of logs, one at a time: lines of JSON, lists, and lists inside one document.
 
 Other readers of this package hold a whole file; logs with prompts and replies have gigabytes. What
-a reader of a format makes of each record is a :class:`Row`, one judgment.
+a reader of a format makes of each record is a :class:`LogRow`, one judgment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NEAR_THE_END = 16  # an error so near the end of what was read may be of its be
 _LINES = (".jsonl", ".ndjson")
 _ESCAPES = ("\\ud", "\\uD")  # of surrogates, whole pairs too
 _CAUSE = 200  # characters of what went wrong
-_LOOKED_AT = 1000  # values of a document in which lists are looked for
+_PROBED = 1000  # values of a document in which lists are looked for
 _DECODER = json.JSONDecoder()
 
 
@@ -173,7 +173,7 @@ def sight(path: str) -> Sight:
             return Sight(kind=kind, names=frozenset(), first={(): one})
         whole: dict[str, object] = {}
         first: dict[Path, object] = {}
-        for where, value, inside in islice(cursor.walk(2), _LOOKED_AT):
+        for where, value, inside in islice(cursor.walk(2), _PROBED):
             first.setdefault(where, value)
             if len(where) == 1:
                 whole[where[0]] = [] if inside else value
@@ -398,7 +398,7 @@ NOBODY = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class LogRow:
     """One judgment, or an answer that has none (`NOBODY`)."""
 
     # What is judged; rows alike in this and in all facets are replications, in their order.
@@ -436,7 +436,7 @@ class LogFormat:
 
     known: Callable[[Sight], bool]  # Whether the begin of a file is of this format.
     # From a path to its judgments, and to the answers that have none.
-    read: Callable[[str], Iterator[Row]]
+    read: Callable[[str], Iterator[LogRow]]
     # What a replication may ask again beside the judge, as the tool calls it; empty where its
     # answers are fixed.
     asks_again: str = ""

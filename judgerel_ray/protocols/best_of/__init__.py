@@ -16,8 +16,15 @@ from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import MOST_EXACT_TOP_K, AskTable
 from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, render_best_of
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.replies.own_forms import TIE
-from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Mark, Texts, Voice, answer_names
+from judgerel_ray.protocols.replies.declared_forms import TIE
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    FrameKey,
+    ItemWork,
+    Texts,
+    Voice,
+    answer_names,
+)
 from judgerel_ray.protocols.waves.orders import option_orders, order_names, order_numbers
 from judgerel_ray.protocols.waves.work import (
     blank_condition,
@@ -121,8 +128,8 @@ def sayable_menus(
     frame: AskFrame, template: Template, where: Mapping[str, object]
 ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
     """Every menu of options: one a number of them, or an item where they go by their texts."""
-    reader, own = frame.ask.reader, template.own
-    by_text = own is not None and own.naming == "texts"
+    reader, declared = frame.ask.reader, template.declared
+    by_text = declared is not None and declared.naming == "texts"
     if by_text and frame.responders:
         raise SweepError(
             'options = "texts" needs options that items hold, their texts are yet to be written',
@@ -133,7 +140,7 @@ def sayable_menus(
     for item in frame.items:
         names = answer_names(frame, item)
         here = {**where, "benchmark": item.benchmark, "item": item.item_id}
-        if own is not None and own.ties and TIE in {name.casefold() for name in names}:
+        if declared is not None and declared.ties and TIE in {name.casefold() for name in names}:
             raise SweepError(f"a tie is recorded as {TIE!r}, which is an option's id", where=here)
         if by_text:
             shown = [option for option in item.options if option.option_id in names]
@@ -154,7 +161,7 @@ class BestOf(Protocol):
         "context": ("context", "question", "responses"),
         "dialogue": ("question_1", "question_2", "responses"),
     }
-    own_forms = ties = True
+    declared_forms = ties = True
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
@@ -162,7 +169,7 @@ class BestOf(Protocol):
         """Every order of the answers."""
         return best_of_work(frame, voice, item, texts)
 
-    def shown(self, frame: AskFrame, item: Item) -> Sequence[Mark]:
+    def shown(self, frame: AskFrame, item: Item) -> Sequence[FrameKey]:
         """Orders of the answers."""
         ask, names = frame.ask, answer_names(frame, item)
         return order_names(item, names, n_orders=ask.option_orders, seed=ask.order_seed)
@@ -188,7 +195,7 @@ class BestOf(Protocol):
 
     def remarks(self, frame: AskFrame) -> Iterator[str]:
         """That replies could end at their verdict."""
-        first = all(one.verdict_first and one.own is None for one in frame.templates)
+        first = all(one.verdict_first and one.declared is None for one in frame.templates)
         if first and frame.ask.reader == "first" and not frame.ask.early_stop:
             yield (
                 f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
@@ -196,7 +203,7 @@ class BestOf(Protocol):
                 "float32; elsewhere the same distribution), and no explanations"
             )
 
-    def prompts_told(self, ask: AskTable, templates: str) -> str:
+    def prompt_words(self, ask: AskTable, templates: str) -> str:
         """Prompts and orders."""
         if ask.option_orders > 1:
             return f"Prompts: {templates} in {ask.option_orders} orders of the options."

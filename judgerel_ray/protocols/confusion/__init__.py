@@ -25,18 +25,25 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Number, Often, Tokens
+from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount
 from judgerel_ray.protocols.prompts import (
     Template,
     fill,
-    item_values,
+    item_placeholders,
     labels_for,
     question_form,
 )
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.forms import FORMS, answer_frame
 from judgerel_ray.protocols.replies.verdicts import read_assessment, read_verdict
-from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Mark, StageCount, Texts, Voice
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    FrameKey,
+    ItemWork,
+    StageCount,
+    Texts,
+    Voice,
+)
 from judgerel_ray.protocols.waves.work import blank_condition, keyed_condition
 
 
@@ -93,7 +100,7 @@ def _user(
     lines = "\n".join(
         f"- [{label}]: {option.text}" for label, option in zip(labels, item.options, strict=True)
     )
-    asked = fill(template.text(question_form(item)), {**item_values(item), "options": lines})
+    asked = fill(template.text(question_form(item)), {**item_placeholders(item), "options": lines})
     return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")
 
 
@@ -136,7 +143,7 @@ class ConfusionAsk(AskTable):
     """Sampling temperatures of verdicts and assessments."""
     replications: Often = 1
     """One: an item has one matrix."""
-    max_tokens: Tokens = 256
+    max_tokens: TokenCount = 256
     """New tokens at most."""
     option_labels: Literal["letters", "ids"] = "letters"
     """What the options are called: A, B, ... or their own ids."""
@@ -220,8 +227,8 @@ class Scene:
 
     def first_wave(self) -> Iterator[Ask]:
         """The judge's own verdict, and an assessment for each option."""
-        own = render_verdict(self.template, self.item, self.menu.labels)
-        yield _once(self.condition("verdict"), own)
+        shown = render_verdict(self.template, self.item, self.menu.labels)
+        yield _once(self.condition("verdict"), shown)
         for place in range(len(self.menu.labels)):
             yield Ask(condition=self._assessed(place), first=0, n=1)
 
@@ -462,7 +469,7 @@ class Confusion(Protocol):
         """In every mode."""
         return "protocol confusion"
 
-    def probabilities_told(self, ask: AskTable, templates: str, heats: str) -> str:
+    def probability_words(self, ask: AskTable, templates: str, heats: str) -> str:
         """What is read, and how."""
         return (
             f"confusion on {ask.benchmark}: the judge's own verdict, an assessment for every "
@@ -481,7 +488,7 @@ class Confusion(Protocol):
         return confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
 
     def counts(
-        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
+        self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
         """Three stages of every judge."""
         for voice in frame.judges:

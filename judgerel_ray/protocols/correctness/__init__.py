@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item, Message, SweepError
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Tokens
+from judgerel_ray.protocols.ask import AskTable, TokenCount
 from judgerel_ray.protocols.prompts import Template, render_correctness
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.waves.frame import AskFrame
@@ -27,7 +27,7 @@ class CorrectnessAsk(AskTable):
     """Whether an answer is right."""
     mode: Literal["sample", "exact"] = "sample"
     """How verdicts are had: sampled replies, or the probabilities of all replies."""
-    max_tokens: Tokens = 16
+    max_tokens: TokenCount = 16
     """New tokens at most."""
 
 
@@ -42,7 +42,7 @@ class Correctness(Protocol):
         "context": ("context", "question", "ground_truth", "prediction"),
         "dialogue": ("question_1", "question_2", "ground_truth", "prediction"),
     }
-    own_forms = True
+    declared_forms = True
 
     def prompt(self, template: Template, item: Item, answer: str) -> tuple[Message, ...]:
         """An answer beside the gold one."""

@@ -20,12 +20,12 @@ from pydantic import AfterValidator, model_validator
 
 from judgerel_ray.core import Ask, Item, Menu, Message, Scale, SweepError
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Names, Tokens, checked_names
+from judgerel_ray.protocols.ask import AskTable, TokenCount, UniqueNames, checked_names
 from judgerel_ray.protocols.criteria import Criterion, DefinitionLength, listed
 from judgerel_ray.protocols.prompts import (
     Template,
     fill,
-    item_values,
+    item_placeholders,
     menu_for,
     question_form,
 )
@@ -35,9 +35,9 @@ from judgerel_ray.protocols.replies.scales import scale_labels
 from judgerel_ray.protocols.waves.counts import origin_of, recorded_sampling
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
+    FrameKey,
     ItemWork,
-    Mark,
-    Settings,
+    SettingsMapping,
     Texts,
     Voice,
     answer_names,
@@ -98,7 +98,7 @@ def render_rating(
     meaning = meanings[definition]
     if meaning:
         asked = fill(template.text("defined"), {"criterion": asked, "definition": meaning})
-    values = {**item_values(item), "response": text}
+    values = {**item_placeholders(item), "response": text}
     values |= {"criterion": asked, "scale": _explained(template, scale)}
     return (Message(role="user", content=fill(template.text(question_form(item)), values)),)
 
@@ -143,13 +143,13 @@ class RatingAsk(AskTable):
     """How good a response is."""
     mode: Literal["sample", "exact"] = "sample"
     """How verdicts are had: sampled replies, or the probabilities of all replies."""
-    max_tokens: Tokens = 64
+    max_tokens: TokenCount = 64
     """New tokens at most."""
-    criteria: Names = ()
+    criteria: UniqueNames = ()
     """What responses are rated by: names of shipped criteria, or files; several are crossed."""
     definitions: Lengths = ("short",)
     """How much of each criterion's definition is put: none, short or long; crossed."""
-    scales: Names = ("points5",)
+    scales: UniqueNames = ("points5",)
     """What ratings are on: names of shipped scales, or files; crossed."""
 
     @model_validator(mode="after")
@@ -302,7 +302,7 @@ def refuse_clashing_scales(frames: Sequence[AskFrame]) -> None:
                 )
 
 
-def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
     """As :func:`counts.judgment_marks`: what is crossed is in the words of a rating."""
     ask, origin = frame.ask, origin_of(frame, item)
     sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
@@ -313,7 +313,7 @@ def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, 
         yield (*what, temperature, *sampling), facet.template.name, least, most
 
 
-def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
     """As :func:`counts.judgment_rows`, of ratings."""
     ask = frame.ask
     for facet, temperature in product(facets_of(frame), frame.temperatures):
@@ -325,7 +325,7 @@ def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
             "respond": origin_of(frame, item),
             "criteria": (question, meaning),
             "scales": scale,
-            "templates": (facet.template.own or facet.template.form, texts),
+            "templates": (facet.template.declared or facet.template.form, texts),
             **more,
         }
         for name in answer_names(frame, item):
@@ -350,7 +350,7 @@ class Rating(Protocol):
     }
     stage_texts = ("defined", "numbers", "decimals", "words")
     forms = ("rating", "score")
-    own_forms = True
+    declared_forms = True
     template_keys = ("form", "verdict", "criterion")
 
     def check_together(self, frames: Sequence[AskFrame]) -> None:
@@ -359,8 +359,8 @@ class Rating(Protocol):
 
     def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Criteria and scales."""
-        own = RatingAsk.of(ask)
-        return own.criteria, own.scales
+        asked_for = RatingAsk.of(ask)
+        return asked_for.criteria, asked_for.scales
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
@@ -373,11 +373,11 @@ class Rating(Protocol):
         n_facets = len(tuple(facets_of(frame))) // len(frame.templates)
         return len(answer_names(frame, item)) * n_facets
 
-    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
         """With all that is crossed."""
         return rating_marks(frame, item)
 
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """With all that is crossed."""
         return rating_rows(frame, item)
 
@@ -406,14 +406,16 @@ class Rating(Protocol):
         """Refuse two names for one wording."""
         check_facets(frame)
 
-    def prompts_told(self, ask: AskTable, templates: str) -> str:
+    def prompt_words(self, ask: AskTable, templates: str) -> str:
         """What is rated, and the prompts."""
-        return f"{self.subject_told(ask)}Prompts: {templates}."
+        return f"{self.subject_words(ask)}Prompts: {templates}."
 
-    def subject_told(self, ask: AskTable) -> str:
+    def subject_words(self, ask: AskTable) -> str:
         """What responses are rated by, and on."""
-        own = RatingAsk.of(ask)
-        by, lengths, on = map(", ".join, (own.criteria, own.definitions, own.scales))
+        asked_for = RatingAsk.of(ask)
+        by, lengths, on = map(
+            ", ".join, (asked_for.criteria, asked_for.definitions, asked_for.scales)
+        )
         return f"Responses are rated by {by} (definition: {lengths}) on {on}. "
 
 

@@ -16,10 +16,10 @@ from judgerel_ray.core import ReaderPolicy
 from judgerel_ray.protocols.replies.mentions import Mention, find_number, on_menu
 from judgerel_ray.protocols.replies.thoughts import spoken_reply
 
-_ASIDE = r"(?!(?:so|and|but|thus|hence|therefore|because|making|which|then|is|are)\b)"
+_NO_CONJUNCTION = r"(?!(?:so|and|but|thus|hence|therefore|because|making|which|then|is|are)\b)"
 _DENIED = re.compile(
     r"(?:(?:\bnot|n['’]t|\bnever|\bneither|\bnor|\bcannot|\bfar from|\bno longer)"
-    rf"(?:\s+{_ASIDE}[\w%'’-]+){{0,3}}"
+    rf"(?:\s+{_NO_CONJUNCTION}[\w%'’-]+){{0,3}}"
     r"|n['’]t\s+(?:think|believe|say)\b(?:\s+[\w'’-]+){0,5}"
     r"|\bnot\s+(?:think|believe|say)\b(?:\s+[\w'’-]+){0,5}"
     r"|\b(?:partially|partly|half|almost|nearly|somewhat|mostly|largely)"

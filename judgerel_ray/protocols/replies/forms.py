@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from judgerel_ray.core import Menu, Scale, SweepError
 from judgerel_ray.protocols.replies.correctness_form import authors_correctness, find_correctness
+from judgerel_ray.protocols.replies.declared_forms import DECLARED, find_declared
 from judgerel_ray.protocols.replies.mentions import Mention, on_menu
-from judgerel_ray.protocols.replies.own_forms import OWN, find_own
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS, find_ratings
 
 _MARKS = r"""[\s*_`"'“”‘’]*"""
@@ -49,7 +49,7 @@ _AGAIN = re.compile(
 )
 _NO_SENTENCE = re.compile(rf"{_QUIET}\)?[^\S\n]*(?:\Z|\n|[.;)])")
 _LIST_OR_END = re.compile(rf"{_QUIET}[\])}}>]*[^\S\n]*(?:\Z|\n|[.;)]|{_JOIN})", re.IGNORECASE)
-_SAID_OF_IT = re.compile(
+_PREDICATE = re.compile(
     rf"{_QUIET}\s+(?:is|was|has|had|does|did|lacks?|fails?|misses|seems|looks|would|could)\b",
     re.IGNORECASE,
 )
@@ -211,7 +211,7 @@ def _is_sentence(text: str, end: int, joined: str | None) -> bool:
         return not (_NO_SENTENCE.match(text, end) or _AGAIN_DOUBLE.match(text, end))
     if joined == ",":
         return not (_LIST_OR_END.match(text, end) or _AGAIN_DOUBLE.match(text, end))
-    return "and" in joined.lower() and _SAID_OF_IT.match(text, end) is not None
+    return "and" in joined.lower() and _PREDICATE.match(text, end) is not None
 
 
 @lru_cache(maxsize=256)
@@ -334,13 +334,13 @@ FORMS: Mapping[str, Form] = {
 """Declared forms by the name a template's ``form`` and a menu's ``form`` use."""
 
 # What follows may change any match: nothing is settled early.
-_OWN = Form(find=find_own, complete=None, schroeder2024=None)
+_DECLARED = Form(find=find_declared, complete=None, schroeder2024=None)
 
 
 def form_of(menu: Menu) -> Form:
     """Look up the form a menu is read by: one that ships, or its template's own."""
-    if menu.form == OWN:
-        return _OWN
+    if menu.form == DECLARED:
+        return _DECLARED
     if menu.form not in FORMS:
         known = ", ".join(FORMS)
         raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.core import CUT_IN_THOUGHT, Menu, Outcome, SweepError
+from judgerel_ray.protocols.replies.declared_forms import DECLARED
 from judgerel_ray.protocols.replies.forms import find_numbered, form_of
 from judgerel_ray.protocols.replies.mentions import Mention
-from judgerel_ray.protocols.replies.own_forms import OWN
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS
 from judgerel_ray.protocols.replies.scales import score_of
 from judgerel_ray.protocols.replies.thoughts import split_answer, spoken_reply
@@ -239,12 +239,12 @@ def _absent(text: str, is_whole: bool, menu: Menu) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class RatingReading:
     """What was read: a value of the scale, or neither score nor label and why.
 
     ``score`` is the number, or a word's place from 0; ``label`` the value's canonical text.
 
-    >>> Rating(3.0, "Agree", Outcome.SCORED).label
+    >>> RatingReading(3.0, "Agree", Outcome.SCORED).label
     'Agree'
     """
 
@@ -253,10 +253,10 @@ class Rating:
     outcome: Outcome
 
 
-def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
+def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> RatingReading:
     """Read the rating of one reply.
 
-    A rating stands in the declared form, ``Rating: [[4]]`` or ``Score: 4`` (see
+    A rating stands in the declared form, ``RatingReading: [[4]]`` or ``Score: 4`` (see
     :mod:`judgerel_ray.protocols.replies.rating_form`), with or without brackets, or is all
     that a reply says. Nothing is matched to what is near it and nothing is clamped: a number
     beyond the scale, a fraction on a scale of whole numbers, a "4/10" on a scale to 5, a range,
@@ -294,14 +294,14 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
     >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
     'off_menu'
     """
-    if menu.scale is None or menu.form not in (*RATING_FORMS, OWN):
+    if menu.scale is None or menu.form not in (*RATING_FORMS, DECLARED):
         raise SweepError(
             f"a rating is read by form {' or '.join(RATING_FORMS)} on a scale, "
             f"got form {menu.form!r}" + ("" if menu.scale else " without a scale")
         )
     reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
     score = None if reading.label is None else score_of(reading.label, menu.scale)
-    return Rating(score, reading.label, reading.outcome)
+    return RatingReading(score, reading.label, reading.outcome)
 
 
 def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Reading | None:
@@ -399,10 +399,10 @@ def read_assessment(text: str | None, *, finish_reason: str = "stop") -> Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionReading:
     """What a model selected: labels of the menu as written, or none with the outcome saying why.
 
-    >>> Selection(("0", "3"), None).labels
+    >>> SelectionReading(("0", "3"), None).labels
     ('0', '3')
     """
 
@@ -410,7 +410,7 @@ class Selection:
     outcome: Outcome | None
 
 
-def read_selection(text: str | None, *, finish_reason: str, menu: Menu) -> Selection:
+def read_selection(text: str | None, *, finish_reason: str, menu: Menu) -> SelectionReading:
     r"""Read which options a reply selects.
 
     Parameters
@@ -440,16 +440,16 @@ def read_selection(text: str | None, *, finish_reason: str, menu: Menu) -> Selec
     'off_menu'
     """
     if text is None:
-        return Selection((), Outcome.FAILED)
+        return SelectionReading((), Outcome.FAILED)
     reply = spoken_reply(text, finish_reason)
     mentions = [] if reply.in_thought else find_numbered(reply.text, menu, reply.is_whole)
     labels = tuple(dict.fromkeys(label for one in mentions for label in one.labels))
     if not labels:
         if not reply.is_whole:
-            return Selection((), Outcome.TRUNCATED)
-        return Selection((), Outcome.REFUSED if declines(reply.text) else Outcome.UNPARSED)
+            return SelectionReading((), Outcome.TRUNCATED)
+        return SelectionReading((), Outcome.REFUSED if declines(reply.text) else Outcome.UNPARSED)
     if any(label not in menu.labels for label in labels):
-        return Selection((), Outcome.OFF_MENU)
+        return SelectionReading((), Outcome.OFF_MENU)
     if len(labels) > menu.most:
-        return Selection((), Outcome.CONFLICTING)
-    return Selection(labels, None)
+        return SelectionReading((), Outcome.CONFLICTING)
+    return SelectionReading(labels, None)

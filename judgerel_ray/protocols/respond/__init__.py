@@ -11,7 +11,7 @@ from judgerel_ray.protocols.ask import AskTable, Number, Often
 from judgerel_ray.protocols.prompts import question_form
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.waves.counts import answer_mark
-from judgerel_ray.protocols.waves.frame import AskFrame, Mark, Settings
+from judgerel_ray.protocols.waves.frame import AskFrame, FrameKey, SettingsMapping
 from judgerel_ray.protocols.waves.work import respond_settings
 
 
@@ -46,13 +46,13 @@ class Respond(Protocol):
         "dialogue": ("question_1", "response_1", "question_2"),
     }
 
-    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
         """Answers, one way after another."""
         stage = "turn1" if question_form(item) == "dialogue" else "answer"
         for one in respond_settings(frame):
             yield (self.name, *answer_mark(item, stage, one)), one.template.name, one.n, one.n
 
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """None: answers that asks share are one."""
         return iter(())
 

@@ -19,15 +19,15 @@ from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.think_twice.thinking import (
     ThinkTwiceAsk,
     compared,
+    comparing_roles,
     comparing_work,
-    roles_of,
     thinking_work,
 )
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
+    FrameKey,
     ItemWork,
-    Mark,
-    Settings,
+    SettingsMapping,
     StageCount,
     Texts,
     Voice,
@@ -45,7 +45,10 @@ def check_thinking(frame: AskFrame) -> None:
     >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> check_thinking(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
     """
-    where, own = {"ask": frame.index, "benchmark": frame.ask.benchmark}, ThinkTwiceAsk.of(frame.ask)
+    where, settings = (
+        {"ask": frame.index, "benchmark": frame.ask.benchmark},
+        ThinkTwiceAsk.of(frame.ask),
+    )
     for item in frame.items:
         place = {**where, "item": item.item_id}
         if item.turns:
@@ -55,9 +58,9 @@ def check_thinking(frame: AskFrame) -> None:
                 hint="give the turns as the item's context",
             )
         n_options = len(item.options)
-        if n_options == 1 or 0 < n_options < own.candidates:
+        if n_options == 1 or 0 < n_options < settings.candidates:
             raise SweepError(
-                f"think_twice selects {own.candidates} of at least 2 options, got {n_options}",
+                f"think_twice selects {settings.candidates} of at least 2 options, got {n_options}",
                 where=place,
                 hint="fewer candidates; or no options at all, for an open question",
             )
@@ -69,10 +72,10 @@ def check_thinking(frame: AskFrame) -> None:
                     where=place,
                 )
     for voice in frame.judges:
-        roles = roles_of(frame, voice)
+        roles = comparing_roles(frame, voice)
         if not roles:
             raise SweepError(
-                f"nobody's answers are left to compare, roles are {', '.join(own.roles)}",
+                f"nobody's answers are left to compare, roles are {', '.join(settings.roles)}",
                 where={**where, "judge": voice.name},
                 hint="name a second responder, or another role",
             )
@@ -103,7 +106,7 @@ def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Rol
     shown = len(frame.templates)
     if wave >= frame.respond_waves:
         conditions = shown * frame.ask.option_orders * len(frame.temperatures)
-        yield from ((role, conditions) for role in roles_of(frame, voice))
+        yield from ((role, conditions) for role in comparing_roles(frame, voice))
     elif wave % 2 == 0:
         yield "responder", shown * len(frame.temperatures)
     else:
@@ -232,7 +235,7 @@ class ThinkTwice(Protocol):
         return comparing_work(frame, voice, item, texts)
 
     def counts(
-        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
+        self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
         """Steps and comparisons: nothing is shared with another ask."""
         return thinking_counts(frame)
@@ -242,11 +245,11 @@ class ThinkTwice(Protocol):
         (form,) = super().first_texts(item)
         return (form, "select") if item.options else (f"open_{form}", "open_select")
 
-    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
         """None: an item is asked about by one ask alone."""
         return iter(())
 
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """None, likewise."""
         return iter(())
 

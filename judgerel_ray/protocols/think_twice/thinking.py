@@ -19,13 +19,13 @@ from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, SweepEr
 from judgerel_ray.protocols.ask import (
     AskTable,
     Number,
-    Tokens,
+    TokenCount,
     Whole,
     checked_count,
     checked_names,
     plain_temperature,
 )
-from judgerel_ray.protocols.prompts import Template, fill, item_values, question_form
+from judgerel_ray.protocols.prompts import Template, fill, item_placeholders, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.replies.verdicts import read_selection, read_verdict
 from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, finish_reason_of
@@ -48,7 +48,7 @@ class ThinkTwiceAsk(AskTable):
 
     protocol: Literal["think_twice"]
     """Which of the models' answers is right."""
-    max_tokens: Tokens = 512
+    max_tokens: TokenCount = 512
     """New tokens at most."""
     candidates: Annotated[Whole, Field(ge=0, le=100), AfterValidator(checked_count)] = 2
     """How many options a model selects, or answers it writes, before it thinks twice."""
@@ -267,7 +267,7 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> I
     """What a judge is asked: role x template x order x temperature."""
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    for role, template in ((r, t) for r in roles_of(frame, voice) for t in frame.templates):
+    for role, template in ((r, t) for r in comparing_roles(frame, voice) for t in frame.templates):
         others = compared(frame, voice, role)
         thoughts = {one.name: landed_thought(frame, one, item, template, texts) for one in others}
         known = {name: thought for name, thought in thoughts.items() if thought is not None}
@@ -309,7 +309,7 @@ def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:
     return None
 
 
-def roles_of(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
+def comparing_roles(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
     """In which roles a judge compares; one that answered nothing only evaluates.
 
     Examples
@@ -319,7 +319,7 @@ def roles_of(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
     >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(one, two),
     ...                  responders=(one,))
-    >>> roles_of(frame, two)
+    >>> comparing_roles(frame, two)
     ('evaluator_only',)
     """
     answers = voice.name in {one.name for one in frame.responders}
@@ -345,8 +345,8 @@ def compared(frame: AskFrame, voice: Voice, role: Role) -> tuple[Voice, ...]:
     >>> [voice.name for voice in compared(frame, one, "evaluator_only")]
     ['b']
     """
-    own = voice.name if role == "evaluator_only" else None
-    return tuple(one for one in frame.responders if one.name != own)
+    name = voice.name if role == "evaluator_only" else None
+    return tuple(one for one in frame.responders if one.name != name)
 
 
 def _menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
@@ -436,5 +436,5 @@ def _user(template: Template, item: Item, stage: str, **values: str) -> Message:
                          where={"item": item.item_id})  # fmt: skip
     lines = "\n".join(f"{place}. {option.text}" for place, option in enumerate(item.options))
     text = template.text(form if item.options else f"open_{form}")
-    asked = fill(text, {**item_values(item), "options": lines})
+    asked = fill(text, {**item_placeholders(item), "options": lines})
     return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")

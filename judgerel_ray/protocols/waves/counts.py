@@ -15,17 +15,17 @@ from judgerel_ray.protocols.prompts import menu_for, question_form
 from judgerel_ray.protocols.replies.verdicts import stop_strings
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
-    Mark,
-    Settings,
+    FrameKey,
+    SettingsMapping,
     StageCount,
     Voice,
     answer_names,
 )
-from judgerel_ray.protocols.waves.work import Settings as AnswerSettings
+from judgerel_ray.protocols.waves.work import AnswerSettings as AnswerSettings
 from judgerel_ray.protocols.waves.work import respond_settings
 
 
-def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> Mark:
+def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> FrameKey:
     """What an answer is asked as; two with one mark are one request, whichever asks want them."""
     texts = settings.template.texts
     wording = {
@@ -37,13 +37,13 @@ def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> Mark:
     return (item.benchmark, item.item_id, stage, *wording, *sampling)
 
 
-def origin_of(frame: AskFrame, item: Item) -> tuple[Mark, ...]:
+def origin_of(frame: AskFrame, item: Item) -> tuple[FrameKey, ...]:
     """How the answers that an ask has judged are written."""
     stage = "turn2" if question_form(item) == "dialogue" else "answer"
     return tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
 
 
-def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
     """All that an ask has judged of an item, with all that is in its key but the judge."""
     ask, protocol = frame.ask, frame.protocol
     shown, labels = protocol.shown(frame, item), protocol.labels(frame, item)
@@ -53,7 +53,7 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         wording = protocol.wording(frame, item, template)
         # Where replies stop is in the key, not what asked for it: a form may have no stop strings.
         menu = menu_for(template, labels, labels=labels, reader=ask.reader, texts=labels)
-        if template.own is not None:  # what options are called, and a tie
+        if template.declared is not None:  # what options are called, and a tie
             wording = (wording, menu.words)
         stop = stop_strings(menu) if ask.early_stop else ()
         what = (ask.protocol, item.benchmark, item.item_id, wording, stop, *origin)
@@ -64,7 +64,7 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
                 yield mark, template.name, least, most
 
 
-def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
     """All that rows of an ask record of an item, and what else is in their keys, by its key."""
     ask, shown = frame.ask, frame.protocol.shown(frame, item)
     form, origin = question_form(item), origin_of(frame, item)
@@ -75,7 +75,7 @@ def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]
             "verdict_logprobs": ask.verdict_logprobs,
             "reader": ask.reader,
             "respond": origin,
-            "templates": (template.own or template.form, template.texts.get(form)),
+            "templates": (template.declared or template.form, template.texts.get(form)),
         }
         for temperature in frame.temperatures:
             sampling, more = recorded_sampling(ask, temperature)
@@ -95,7 +95,7 @@ def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]
                 yield (*mark, order), settings | more
 
 
-def recorded_sampling(ask: AskTable, temperature: float) -> tuple[Mark, dict[str, object]]:
+def recorded_sampling(ask: AskTable, temperature: float) -> tuple[FrameKey, dict[str, object]]:
     """How a row says that it was sampled, and what of it no row says."""
     if ask.mode == "exact":  # distributions record neither
         return ("exact",), {"top_k": ask.top_k, "exact": ask.exact}
@@ -125,8 +125,8 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
     [401]
     """
     counts: list[StageCount] = []
-    written: dict[Mark, int] = {}
-    judged: dict[Mark, int] = {}
+    written: dict[FrameKey, int] = {}
+    judged: dict[FrameKey, int] = {}
     for frame in frames:
         counts += frame.protocol.counts(frame, written, judged)
     return tuple(counts)
@@ -143,7 +143,7 @@ class _Tally:
 
 
 def answer_counts(
-    frame: AskFrame, wave: int, voice: Voice, written: dict[Mark, int]
+    frame: AskFrame, wave: int, voice: Voice, written: dict[FrameKey, int]
 ) -> Iterator[StageCount]:
     """Count what a wave adds to the answers that `written` counts by mark."""
     tallies: dict[str, _Tally] = {}
@@ -177,7 +177,7 @@ def answer_counts(
         )
 
 
-def judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> StageCount:
+def judge_count(frame: AskFrame, voice: Voice, judged: dict[FrameKey, int]) -> StageCount:
     """Count what the judges' stage adds to the judgments that `judged` counts by mark."""
     ask = frame.ask
     tally = _Tally()
@@ -207,7 +207,7 @@ def judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stage
 
 
 def _add_shared(
-    tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[Mark, int]
+    tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[FrameKey, int]
 ) -> None:
     """Count an item whose orders another ask draws too: what coincides is asked once."""
     for mark, _, n, at_most in judgment_marks(frame, item):

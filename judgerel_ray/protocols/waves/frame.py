@@ -12,7 +12,7 @@ from judgerel_ray.core import Ask, Item, Menu, Message, Scale, SweepError
 from judgerel_ray.protocols.ask import AskKind, AskTable, RespondSettings
 from judgerel_ray.protocols.criteria import Criterion
 from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, question_form
-from judgerel_ray.protocols.replies.own_forms import TIE
+from judgerel_ray.protocols.replies.declared_forms import TIE
 from judgerel_ray.protocols.waves.orders import most_orders
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 
@@ -261,7 +261,7 @@ def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, .
     ('x', 'y')
     """
     names = answer_names(frame, item)
-    return (*names, TIE) if template.own is not None and template.own.ties else names
+    return (*names, TIE) if template.declared is not None and template.declared.ties else names
 
 
 def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
@@ -282,8 +282,8 @@ def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
     return frame.recorded or tuple(option.option_id for option in item.options)
 
 
-Mark = tuple[object, ...]
-Settings = Mapping[str, object]
+FrameKey = tuple[object, ...]
+SettingsMapping = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,11 +358,11 @@ class Waves(AskKind, ABC):
 
     @abstractmethod
     def counts(
-        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
+        self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
         """Requests of every stage, less those that asks before it `written` and `judged`."""
 
-    def shown(self, frame: AskFrame, item: Item) -> Sequence[Mark]:
+    def shown(self, frame: AskFrame, item: Item) -> Sequence[FrameKey]:
         """Everything that a template and a temperature put to a judge: here, each answer."""
         return [(name,) for name in answer_names(frame, item)]
 
@@ -387,11 +387,11 @@ class Waves(AskKind, ABC):
         return verdict_ids(frame, item, template)
 
     @abstractmethod
-    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
         """All that is asked about an item; see :func:`counts.judgment_marks`."""
 
     @abstractmethod
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """What rows about an item record, and what else is in their keys."""
 
     def menus(

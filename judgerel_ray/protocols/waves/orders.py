@@ -100,8 +100,8 @@ def order_numbers(
     for other, n in draws:
         for order in order_names(item, names, n_orders=min(n, possible), seed=other):
             numbers.setdefault(order, len(numbers))
-    own = order_names(item, names, n_orders=n_orders, seed=seed)
-    return tuple(numbers[order] for order in own)
+    order_of_item = order_names(item, names, n_orders=n_orders, seed=seed)
+    return tuple(numbers[order] for order in order_of_item)
 
 
 def _shuffled(item: Item, names: Sequence[str], *, seed: int, draw: int) -> tuple[str, ...]:

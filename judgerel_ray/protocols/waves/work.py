@@ -108,7 +108,7 @@ def keyed_condition(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class AnswerSettings:
     """How an answer is written, and how often."""
 
     template: Template
@@ -130,13 +130,13 @@ class Answer:
     text: str | None
 
 
-def respond_settings(frame: AskFrame) -> Iterator[Settings]:
+def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
     """Every way in which this ask has answers written."""
     ask = frame.ask
     if not frame.protocol.traits.judges:
         for template in frame.templates:
             for temperature in ask.temperatures:
-                yield Settings(
+                yield AnswerSettings(
                     template=template,
                     temperature=temperature,
                     top_k=ask.top_k,
@@ -145,13 +145,13 @@ def respond_settings(frame: AskFrame) -> Iterator[Settings]:
                     n=frame.replications(temperature),
                 )
     elif frame.respond is not None and frame.respond_template is not None:
-        own = frame.respond
-        yield Settings(
+        respond = frame.respond
+        yield AnswerSettings(
             template=frame.respond_template,
-            temperature=own.temperature,
-            top_k=own.top_k,
-            top_p=own.top_p,
-            max_tokens=own.max_tokens,
+            temperature=respond.temperature,
+            top_k=respond.top_k,
+            top_p=respond.top_p,
+            max_tokens=respond.max_tokens,
             n=1,
         )
 
@@ -183,7 +183,7 @@ def respond_work(
     return ItemWork.of(voice, item, asks, impossible)
 
 
-def first_turn(voice: Voice, item: Item, settings: Settings) -> Condition:
+def first_turn(voice: Voice, item: Item, settings: AnswerSettings) -> Condition:
     """The condition of an answer, or of the first turn of a dialogue."""
     stage = "turn1" if question_form(item) == "dialogue" else "answer"
     prompt = render_respond(settings.template, item, turn=1)
@@ -191,7 +191,7 @@ def first_turn(voice: Voice, item: Item, settings: Settings) -> Condition:
 
 
 def second_turn(
-    voice: Voice, item: Item, settings: Settings, parent: str, first_response: str | None
+    voice: Voice, item: Item, settings: AnswerSettings, parent: str, first_response: str | None
 ) -> Condition:
     """The condition of the second turn, given the first turn's key and text."""
     blank = _blank(voice, item, "turn2", settings)
@@ -202,7 +202,7 @@ def second_turn(
 
 
 def written_answer(
-    voice: Voice, item: Item, settings: Settings, texts: Texts, *, replication: int = 0
+    voice: Voice, item: Item, settings: AnswerSettings, texts: Texts, *, replication: int = 0
 ) -> Answer | None:
     """A responder's final text on an item, or None while it has not landed."""
     key = request_key(first_turn(voice, item, settings).condition_key, replication)
@@ -218,7 +218,7 @@ def written_answer(
     return Answer(key=final_key, text=texts[final_key])
 
 
-def _blank(voice: Voice, item: Item, stage: str, settings: Settings) -> Condition:
+def _blank(voice: Voice, item: Item, stage: str, settings: AnswerSettings) -> Condition:
     """A responder's condition: protocol respond for every judge, so that asks share answers."""
     blank = blank_condition(
         voice, item, protocol="respond", stage=stage, role="responder", template=settings.template

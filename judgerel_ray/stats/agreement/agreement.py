@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,11 +147,10 @@ def count_statistic(
     stem, _, k = name.rpartition("_")
     if stem == "majority_stability" and k.isdecimal() and int(k) > 0:
         return majority_statistic(int(k))
-    known = (*_shares(), *_chance_corrected(categories))
-    for statistic in known:
-        if statistic.name == name:
-            return statistic
-    names = ("krippendorff_alpha", *_ICC, "majority_stability_k", *(one.name for one in known))
+    known = {statistic.name: statistic for statistic in _statistics(categories)}
+    if name in known:
+        return known[name]
+    names = ("krippendorff_alpha", *_ICC, "majority_stability_k", *known)
     raise ValueError(f"count_statistic: name must be one of {names}, got {name!r}")
 
 
@@ -163,8 +162,9 @@ def declaration(name: str) -> CountStatistic | None:
         return None
 
 
-def _shares() -> tuple[CountStatistic, ...]:
-    """Shares of pairs and of replies."""
+@lru_cache
+def _statistics(n_categories: int) -> tuple[CountStatistic, ...]:
+    """Shares of pairs and of replies, and agreement beyond what chance would give."""
     return (
         CountStatistic(
             name="percent_agreement",
@@ -194,12 +194,6 @@ def _shares() -> tuple[CountStatistic, ...]:
             min_ratings=1,
             chance_corrected=False,
         ),
-    )
-
-
-def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
-    """Agreement beyond what chance would give."""
-    return (
         CountStatistic(
             name="fleiss_kappa",
             estimator="chance from the pooled verdicts",
@@ -503,6 +497,10 @@ def _name_and_options(
 
 CORRECTNESS = ("accuracy", "majority_accuracy", "agreement_right", "agreement_wrong")
 """Coefficients of verdicts that can be right or wrong."""
+KAPPAS = ("cohen_kappa", "people_kappa")
+"""Cohen's kappa of a judge with labels, and of the people who gave them with each other."""
+OF_GOLD = (*CORRECTNESS, *KAPPAS)
+"""Coefficients that need to know what is right."""
 
 
 def correctness_statistic(name: str) -> CountStatistic:

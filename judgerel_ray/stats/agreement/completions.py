@@ -30,7 +30,7 @@ from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
 from judgerel_ray.stats.counts import CountStatistic, Floats, divide
 
-Counts = NDArray[np.int64]
+CountArray = NDArray[np.int64]
 
 
 RATIOS = ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "icc1")
@@ -59,18 +59,18 @@ class _Problem:
     """W and C of one coefficient: only units that take part."""
 
     name: str
-    seen_UK: Counts  # noqa: N815  a shape, not a case
-    missing_U: Counts  # noqa: N815
+    seen_UK: CountArray  # noqa: N815  a shape, not a case
+    missing_U: CountArray  # noqa: N815
     weight_U: Floats  # noqa: N815
-    step_U: Counts  # noqa: N815
+    step_U: CountArray  # noqa: N815
     """What one verdict adds to the totals that chance is made of; 0 where that is no whole part."""
     scale: float
     """By which those totals are divided."""
 
     @property
-    def sizes_U(self) -> Counts:  # noqa: N802
+    def sizes_U(self) -> CountArray:  # noqa: N802
         """Verdicts of each unit, filled in."""
-        sizes: Counts = self.seen_UK.sum(axis=1) + self.missing_U
+        sizes: CountArray = self.seen_UK.sum(axis=1) + self.missing_U
         return sizes
 
     @property
@@ -140,7 +140,7 @@ def completed_range(
     return _outer_bounds(problem)
 
 
-def _problem(name: str, seen_UK: Counts, missing_U: Counts) -> _Problem:
+def _problem(name: str, seen_UK: CountArray, missing_U: CountArray) -> _Problem:
     """Units that take part, and how they enter."""
     m_U = seen_UK.sum(axis=1) + missing_U
     kept = m_U >= (1 if name == "gwet_ac1" else 2)
@@ -164,7 +164,7 @@ def _problem(name: str, seen_UK: Counts, missing_U: Counts) -> _Problem:
     )  # fmt: skip
 
 
-def _unit_disagreements(problem: _Problem, filled_UK: Counts) -> Floats:
+def _unit_disagreements(problem: _Problem, filled_UK: CountArray) -> Floats:
     """What each unit adds to W."""
     filled = filled_UK.astype(np.float64)
     within: Floats = problem.weight_U * (problem.sizes_U**2 - (filled**2).sum(axis=1))
@@ -306,7 +306,7 @@ def scored_range(
 
 
 def _extremes_by_trial(
-    statistic: CountStatistic, seen_UK: Counts, missing_U: Counts
+    statistic: CountStatistic, seen_UK: CountArray, missing_U: CountArray
 ) -> CompletedRange:
     """Both extremes, by all ways to fill in."""
     open_U = missing_U > 0
@@ -323,7 +323,7 @@ def _extremes_by_trial(
 
 
 def _bracketed_scores(
-    name: str, seen_UK: Counts, missing_U: Counts, values: Floats, level: Level
+    name: str, seen_UK: CountArray, missing_U: CountArray, values: Floats, level: Level
 ) -> CompletedRange:
     """Ends beyond which no way can go."""
     m_U = (seen_UK.sum(axis=1) + missing_U).astype(np.float64)
@@ -357,7 +357,9 @@ def _value(name: str, ratio: float, m_U: Floats) -> float:
     return float(divide(np.array(between - within), np.array(between + (size - 1) * within)))
 
 
-def _distances(values: Floats, totals_K: Counts, added: int, level: Level) -> tuple[Floats, Floats]:
+def _distances(
+    values: Floats, totals_K: CountArray, added: int, level: Level
+) -> tuple[Floats, Floats]:
     """The least and the greatest squared distances between values, ascending."""
     apart = np.abs(values[:, None] - values)
     if level == "interval":
@@ -374,7 +376,7 @@ def _distances(values: Floats, totals_K: Counts, added: int, level: Level) -> tu
 
 
 def _squares(
-    seen_UK: Counts, missing_U: Counts, near_KK: Floats, far_KK: Floats
+    seen_UK: CountArray, missing_U: CountArray, near_KK: Floats, far_KK: Floats
 ) -> tuple[Floats, Floats]:
     """The least and the greatest n' d n of each unit filled in."""
     seen, missing = seen_UK.astype(np.float64), missing_U.astype(np.float64)
@@ -426,7 +428,7 @@ def mean_range(
     return float(low), float(high), exact
 
 
-def extremes(seen_UK: Counts, missing_U: Counts) -> tuple[Counts, Counts]:
+def extremes(seen_UK: CountArray, missing_U: CountArray) -> tuple[CountArray, CountArray]:
     """Fill in what is missing so that units disagree most, and so that they agree most.
 
     Shape (n_units, n_categories). Each unit's counts in increasing order, whatever they are counts

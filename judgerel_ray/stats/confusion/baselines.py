@@ -200,7 +200,7 @@ def cross_fitted_model(
         option_features(confusion, one) if one.undefined is None else np.zeros((0, 0))
         for confusion, one in zip(confusions, uncertainties, strict=True)
     ]
-    own_NF = np.array([correctness_features(one) for one in uncertainties])
+    features_NF = np.array([correctness_features(one) for one in uncertainties])
     correct_N = np.full(right.size, np.nan)
     option_N = np.full(right.size, -1, dtype=np.intp)
     share_N = np.full(right.size, np.nan)
@@ -208,8 +208,8 @@ def cross_fitted_model(
         fit, use = known & (fold_N != fold), known & (fold_N == fold)
         if not fit.any() or not use.any():
             continue
-        mean, sd = own_NF[fit].mean(axis=0), own_NF[fit].std(axis=0)
-        scaled = np.where(sd > 1e-12, (own_NF - mean) / np.where(sd > 1e-12, sd, 1.0), 0.0)
+        mean, sd = features_NF[fit].mean(axis=0), features_NF[fit].std(axis=0)
+        scaled = np.where(sd > 1e-12, (features_NF - mean) / np.where(sd > 1e-12, sd, 1.0), 0.0)
         lone = np.concatenate([np.ones((right.size, 1)), scaled], axis=1)
         pair = np.stack([np.zeros_like(lone), lone], axis=1)
         is_right = (judged == right).astype(np.intp)
@@ -246,17 +246,17 @@ def option_features(confusion_OA: ArrayLike, uncertainty: Uncertainty) -> Floats
     confusion = checked_confusion(confusion_OA, function="option_features")
     used = scaled_columns(confusion) if uncertainty.normalised else confusion
     n = len(used)
-    own, rest = np.zeros(n), np.zeros(n)
+    right_share, rest = np.zeros(n), np.zeros(n)
     if used.shape == (n, n):
         diagonal = np.eye(n, dtype=bool)
-        own = np.nan_to_num(used[diagonal])
+        right_share = np.nan_to_num(used[diagonal])
         rest = np.array([_mean(row[~diagonal[i]]) for i, row in enumerate(used)])
     there = used[:, ~np.isnan(used).any(axis=0)]
     chosen = np.arange(n) == (-1 if uncertainty.chosen is None else uncertainty.chosen)
     columns = (
         np.log(np.maximum(there.mean(axis=1), _LEAST_SHARE)),
         np.log(np.maximum(there.min(axis=1), _LEAST_SHARE)),
-        there.max(axis=1), own, rest, chosen.astype(np.float64),
+        there.max(axis=1), right_share, rest, chosen.astype(np.float64),
     )  # fmt: skip
     return np.stack(columns, axis=1)
 
@@ -272,11 +272,11 @@ def conditional_logit(
     penalty = np.where(np.arange(n_features) < free, 1e-6, ridge)
     weights = np.zeros(n_features)
     filled = np.nan_to_num(features_NOF)
-    own = filled[np.arange(n), right_N]
+    right_share = filled[np.arange(n), right_N]
     for _ in range(_STEPS):
         chances = _chances(features_NOF, weights)
         mean = np.einsum("no,nof->nf", chances, filled)
-        slope = (own - mean).sum(axis=0) - penalty * weights
+        slope = (right_share - mean).sum(axis=0) - penalty * weights
         bend = np.einsum("no,nof,nog->fg", chances, filled, filled) - mean.T @ mean
         step = np.linalg.solve(bend + np.diag(penalty), slope)
         # Far from the top Newton overshoots; a bounded step of a concave loss gets there.

@@ -108,7 +108,7 @@ def label_accuracy(
 
 
 def rating_deviation(
-    given_N: ArrayLike,
+    assigned_N: ArrayLike,
     right_N: ArrayLike,
     low_N: ArrayLike,
     *,
@@ -119,7 +119,7 @@ def rating_deviation(
 
     Parameters
     ----------
-    given_N, right_N : array-like of float, shape (n_judgments,)
+    assigned_N, right_N : array-like of float, shape (n_judgments,)
         The judge's rating and the right one (or the mean of people's), in steps of the scale; a
         judgment where either is NaN takes no part.
     low_N : array-like of bool, shape (n_judgments,)
@@ -134,12 +134,12 @@ def rating_deviation(
     (0.0, 2.5)
     """
     check_confidence(confidence, function="rating_deviation")
-    given, right = (np.asarray(one, dtype=np.float64) for one in (given_N, right_N))
+    labels, right = (np.asarray(one, dtype=np.float64) for one in (assigned_N, right_N))
     low = np.asarray(low_N, dtype=bool)
-    clusters = np.arange(given.size) if clusters_N is None else np.asarray(clusters_N)
-    if given.ndim != 1 or not given.shape == right.shape == low.shape == clusters.shape:
+    clusters = np.arange(labels.size) if clusters_N is None else np.asarray(clusters_N)
+    if labels.ndim != 1 or not labels.shape == right.shape == low.shape == clusters.shape:
         raise ValueError("rating_deviation: all arguments must be of one length")
-    deviation = np.abs(given - right)
+    deviation = np.abs(labels - right)
     there = ~np.isnan(deviation)
     return LabelDeviation(
         **{

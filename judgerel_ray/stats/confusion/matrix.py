@@ -51,10 +51,10 @@ def suggestibility(used_OA: Floats) -> float | None:
     and each of them there.
     """
     n = len(used_OA)
-    own = np.eye(n, dtype=bool)
-    if used_OA.shape != own.shape or np.isnan(used_OA).all(axis=0).any():
+    diagonal = np.eye(n, dtype=bool)
+    if used_OA.shape != diagonal.shape or np.isnan(used_OA).all(axis=0).any():
         return None
-    return float(used_OA[own].mean() - used_OA[~own].mean())
+    return float(used_OA[diagonal].mean() - used_OA[~diagonal].mean())
 
 
 def dobrushin(shares_OA: Floats) -> float | None:

@@ -124,7 +124,7 @@ def rogan_gladen(
     if of_kind < least or not of_kind:
         return CorrectedRate(undefined="too_few_labels")
     shares = np.asarray(all_M, np.float64)
-    own_M = labels.size + np.arange(shares.size)
+    place_M = labels.size + np.arange(shares.size)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     bare = [clustered_mean(judged, weights_N=passed).value,
             clustered_mean(1 - judged, weights_N=failed).value]  # fmt: skip
@@ -132,7 +132,7 @@ def rogan_gladen(
     tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N, pseudo=1)
     tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N, pseudo=1)
     rate = clustered_mean(
-        shares, clusters_N=own_M if clusters_M is None else clusters_M, pseudo=z * z / 2
+        shares, clusters_N=place_M if clusters_M is None else clusters_M, pseudo=z * z / 2
     )
     youden = tpr.value + tnr.value - 1
     if informed <= 0 or youden <= z * sqrt(tpr.variance + tnr.variance):

@@ -83,9 +83,9 @@ def component_interval(
         n = left_out.size
         if n < 2 or not np.isfinite(left_out).all():
             return None, None
-        own = share * (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())
-        variance += own
-        spread += own**2 / (n - 1)
+        jackknifed = share * (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())
+        variance += jackknifed
+        spread += jackknifed**2 / (n - 1)
     df = variance**2 / spread if spread > 0 else math.inf
     half = float(stdtrit(min(df, 1e9), (1 + confidence) / 2)) * math.sqrt(variance)
     return value - half, value + half

@@ -142,11 +142,11 @@ def dependability(
     """
     levels = dict(n_levels or {})
     _check(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
-    own = frozenset(objects or {found.object})
+    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     parts = np.array(
         [
-            _parts(one.facets, own, fixed, given, levels, found.sizes, n_judgments)
+            _parts(one.facets, wanted_objects, fixed, given, levels, found.sizes, n_judgments)
             for one in found.components
         ]
     )
@@ -232,7 +232,7 @@ def judgments_for(
     checked_target(target, function="judgments_for")
 
     _check(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
-    own = frozenset(objects or {found.object})
+    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     base = math.prod((n_levels or {}).values())
 
@@ -240,7 +240,8 @@ def judgments_for(
         n = base * times
         levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
         parts = [
-            _parts(one.facets, own, fixed, (), levels, found.sizes, n) for one in found.components
+            _parts(one.facets, wanted_objects, fixed, (), levels, found.sizes, n)
+            for one in found.components
         ]
         universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
         return float(universe), float(errors[absolute])
@@ -271,16 +272,14 @@ def _check(
         )
     known = {found.object, *(name for one in found.components for name in one.facets)}
     known |= {name for effect in found.confounded for name in effect.split(" x ")}
-    strangers = (named | set(sizes)) - known
-    if strangers:
-        raise ValueError(
-            f"dependability: facets must be of {sorted(known)}, got {sorted(strangers)}"
-        )
+    unknown = (named | set(sizes)) - known
+    if unknown:
+        raise ValueError(f"dependability: facets must be of {sorted(known)}, got {sorted(unknown)}")
 
 
 def _parts(
     facets: tuple[str, ...],
-    own: frozenset[str],
+    wanted_objects: frozenset[str],
     fixed: Collection[str],
     given: Collection[str],
     levels: Mapping[str, int],
@@ -291,16 +290,16 @@ def _parts(
     names = frozenset(facets)
     if names and names <= set(given):
         return 0.0, 0.0, 0.0
-    others = tuple(name for name in facets if name not in own)
+    others = tuple(name for name in facets if name not in wanted_objects)
     # What fixed facets do without the question is the same for all questions, always.
-    if names and names <= own | set(fixed):
+    if names and names <= wanted_objects | set(fixed):
         averaged = min(math.prod(levels.get(name, 1) for name in others), n)
-        weight = of_one_level(tuple(names & own), sizes) / averaged
-        return (weight, 0.0, 0.0) if names & own else (0.0, 0.0, 0.0)
+        weight = of_one_level(tuple(names & wanted_objects), sizes) / averaged
+        return (weight, 0.0, 0.0) if names & wanted_objects else (0.0, 0.0, 0.0)
     weight = left_as_error(others, n, levels, sizes)
-    if names & own:
-        weight *= of_one_level(tuple(names & own), sizes)
-    if not names or names & own:
+    if names & wanted_objects:
+        weight *= of_one_level(tuple(names & wanted_objects), sizes)
+    if not names or names & wanted_objects:
         return 0.0, weight, weight
     return 0.0, 0.0, weight
 

@@ -142,8 +142,8 @@ def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats
     """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers."""
     m = row_sums(counts)
     # No judgment is compared with itself.
-    own = formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
-    within = np.divide(own, m * (m - 1), out=np.zeros_like(m), where=m > 1)
+    itself = formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
+    within = np.divide(itself, m * (m - 1), out=np.zeros_like(m), where=m > 1)
     return counts / np.maximum(m, 1)[..., None], within, m
 
 
@@ -174,8 +174,8 @@ def item_terms(
     n_repeated = run_sums(repeated, starts)
     same_level = divide(run_sums(within * repeated, starts), n_repeated)
     total = run_sums(features, starts, axis=-2)
-    own = formed(features, form_FF)
-    of_all, of_level = formed(total, form_FF), run_sums(own, starts)
+    itself = formed(features, form_FF)
+    of_all, of_level = formed(total, form_FF), run_sums(itself, starts)
     if levels.orders_U is None or levels.n_orders is None or levels.alone:
         pairs_order, of_order = n_levels, of_level
     else:
@@ -314,8 +314,10 @@ def coefficient_of(
             return 1 - _ratio(distance, between)
         # One judgment is no pair with itself: Krippendorff's n (n - 1), of pairs of one item those
         # whose levels are drawn as everywhere else, or a judge of position would be above 0.
-        own = divide(n - total[..., 1], n**2 - total[..., 1])
-        return 1 - _ratio(distance, np.where(n > 1, own * distance + (1 - own) * between, distance))
+        itself = divide(n - total[..., 1], n**2 - total[..., 1])
+        return 1 - _ratio(
+            distance, np.where(n > 1, itself * distance + (1 - itself) * between, distance)
+        )
     if name == "fleiss_kappa":
         return 1 - _ratio(distance, drawn)
     categories = mean.shape[-1] if n_categories is None else n_categories

@@ -143,8 +143,8 @@ def _codes(
 ) -> dict[str, Codes]:
     """Levels as codes from 0, in sorted order, of the cells kept."""
     codes = {}
-    for name, given in levels.items():
-        column = np.asarray(given)
+    for name, level_values in levels.items():
+        column = np.asarray(level_values)
         if column.shape != kept.shape:
             raise ValueError(
                 f"{function}: levels of {name!r} must have shape {kept.shape}, got {column.shape}"
@@ -320,8 +320,8 @@ def checked_terms(
         largest = min(len(ordered), _LARGEST_INTERACTION)
         return [one for size in range(1, largest + 1) for one in combinations(ordered, size)]
     wanted = [tuple(dict.fromkeys(term)) for term in terms]
-    strangers = {name for term in wanted for name in term} - set(names)
-    if strangers or not all(wanted) or len({frozenset(term) for term in wanted}) < len(wanted):
+    unknown = {name for term in wanted for name in term} - set(names)
+    if unknown or not all(wanted) or len({frozenset(term) for term in wanted}) < len(wanted):
         raise ValueError(
             f"variance_components: terms must be distinct sets of {names}, got {terms!r}"
         )

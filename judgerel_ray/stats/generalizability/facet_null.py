@@ -181,7 +181,7 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
     apart_SS = mean_SF @ form_FF @ mean_SF.T
     # Of two judgments, and never of one with itself.
     itself_S = mean_SF @ np.diagonal(form_FF) if counted else np.zeros(n_strata)
-    own_S = (np.diagonal(apart_SS) * n_S - itself_S) / np.maximum(n_S - 1, 1)
+    pooled_S = (np.diagonal(apart_SS) * n_S - itself_S) / np.maximum(n_S - 1, 1)
     if counted:
         spread_SS = _spread(mean_SF, form_FF)
     else:
@@ -192,11 +192,11 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
     within_U = _within_weights(units, m_U, scaled_IC)
     within_S = np.bincount(strata_U, within_U, n_strata)
     first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata, scaled_IC)
-    mean = float((first_SS * apart_SS).sum() + (within_S * own_S).sum())
+    mean = float((first_SS * apart_SS).sum() + (within_S * pooled_S).sum())
     twice_U = m_U * (m_U - 1)
-    own_variance = np.divide(2 * within_U**2, twice_U, out=np.zeros_like(m_U), where=twice_U > 0)
+    within_variance = np.divide(2 * within_U**2, twice_U, out=np.zeros_like(m_U), where=twice_U > 0)
     variance = float((second_SS * spread_SS).sum())
-    variance += float((own_variance * spread_SS[strata_U, strata_U]).sum())
+    variance += float((within_variance * spread_SS[strata_U, strata_U]).sum())
     return mean, float(np.sqrt(variance))
 
 

@@ -133,8 +133,8 @@ def equations_within(
     for i, row in crossed.items():
         shares = row.products(row.ratios_X)
         squares[:, i] = _square(centred, row, sums, shares, groups_C)
-        own = np.einsum("xxg,xg->g", shares, place.inverse_XG)
-        coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - own
+        found_sum = np.einsum("xxg,xg->g", shares, place.inverse_XG)
+        coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - found_sum
         for j, column in crossed.items():
             both = _pair_sums(cells, row, column, groups_C)
             coefficients[:, i, j] = (
@@ -254,8 +254,8 @@ def _square(
     centred: FacetCells, row: _CrossedFacets, means: Floats, shares_XXG: Floats, groups_C: Codes
 ) -> Floats:
     """T_A: the sums of squares of deviations from the means that hold without each group."""
-    own = squares_of(centred, row.one, groups_C, row.n_groups)
-    crossed = np.zeros_like(own)
+    found_sum = squares_of(centred, row.one, groups_C, row.n_groups)
+    crossed = np.zeros_like(found_sum)
     for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
         if row.group_L is None:
             sums = level_sums(row.one, column, groups_C, row.n_groups)
@@ -263,7 +263,7 @@ def _square(
             sums = summed(row.one.levels_C, column, row.one.n_levels)
         for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):
             crossed += mean_G * row.folded(ratio * sums)
-    total: Floats = own - 2 * crossed + np.einsum("xyg,vxg,vyg->g", shares_XXG, means, means)
+    total: Floats = found_sum - 2 * crossed + np.einsum("xyg,vxg,vyg->g", shares_XXG, means, means)
     return total
 
 
@@ -327,7 +327,7 @@ def mean_square(
     if not fixed:
         places[frozenset()] = len(margins) + 1
     squares, coefficient = 0.0, 0.0
-    own = places[frozenset(facets)]
+    found_sum = places[frozenset(facets)]
     for size in range(len(facets) + 1):
         for part in combinations(facets, size):
             if set(part) <= set(fixed) and fixed:
@@ -337,7 +337,7 @@ def mean_square(
                 return None
             sign = (-1) ** (len(facets) - size)
             squares += sign * squares_E[place]
-            coefficient += sign * coefficients_EE[place, own]
+            coefficient += sign * coefficients_EE[place, found_sum]
     return float(squares / coefficient) if coefficient > 1e-9 else None
 
 

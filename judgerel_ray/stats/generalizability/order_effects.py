@@ -325,18 +325,18 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
     """
     n, n_labels = shares_QL.shape
     free = shares_QL - 1 / n_labels
-    own = (free**2).sum()
+    spread = (free**2).sum()
     scale = n * (n - 1) * (1 - 1 / n_labels)
     # Of two questions the product is 0 in the mean, its square v_q v_r / (L - 1).
     v_Q = row_sums(free**2)
-    sd = float(np.sqrt(2 * (own**2 - (v_Q**2).sum()) / (n_labels - 1)) / scale)
+    sd = float(np.sqrt(2 * (spread**2 - (v_Q**2).sum()) / (n_labels - 1)) / scale)
     length = float((free.sum(axis=0) ** 2).sum())
-    if own < 1e-12:
+    if spread < 1e-12:
         return 1.0, 0.0, NullMethod.PLACES_ALIKE
     if n * n_labels * _PERMUTATIONS > _CELLS:
         from scipy.special import chdtrc
 
-        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / own))
+        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / spread))
         return p, sd, NullMethod.PLACES_CLOSED_FORM
     rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
     for start in range(0, _PERMUTATIONS, block):

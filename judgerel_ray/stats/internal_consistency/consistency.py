@@ -341,11 +341,11 @@ def column_noise_floor(
         size = min(batch, most - null.size)
         shuffled = rng.permuted(np.broadcast_to(scores, (size, *scores.shape)), axis=1)
         null = np.append(null, item_values(name, _covariances(shuffled), matrix=matrix))
-    given = np.flatnonzero(~np.isnan(null))[:n_permutations]
+    valid = np.flatnonzero(~np.isnan(null))[:n_permutations]
     # Those after the last one wanted are not counted.
-    n_drawn = int(given[-1]) + 1 if given.size == n_permutations else null.size
-    found = floor_of(value, null[given], NullMethod.ITEM_PERMUTATIONS)
-    return replace(found, n_undefined=n_drawn - given.size)
+    n_drawn = int(valid[-1]) + 1 if valid.size == n_permutations else null.size
+    found = floor_of(value, null[valid], NullMethod.ITEM_PERMUTATIONS)
+    return replace(found, n_undefined=n_drawn - valid.size)
 
 
 def _covariances(scores_BNK: Floats) -> Floats:

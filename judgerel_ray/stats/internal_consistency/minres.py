@@ -246,10 +246,10 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
     doubtful = ~converged | _has_negative(loadings, bound) | (loadings < 0).any(axis=1)
     if doubtful.any():
         left, ends = offdiagonal[doubtful], bound[doubtful]
-        own = left / ends[:, :, None]
+        parts = left / ends[:, :, None]
         items = np.arange(start.shape[1])
-        own[:, items, items] = ends
-        starts = np.concatenate([start[doubtful, None], own], axis=1)
+        parts[:, items, items] = ends
+        starts = np.concatenate([start[doubtful, None], parts], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
         found = lowest_minima(OneFactorMisfit(left), starts, -ends, ends)
         loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
@@ -290,10 +290,10 @@ def _sweep(offdiagonal: Floats, loadings: Floats) -> float:
     before = loadings.copy()
     squares = _products(loadings, loadings)
     for i in range(loadings.shape[1]):
-        own = loadings[:, i].copy()
-        others = squares - own**2
+        parts = loadings[:, i].copy()
+        others = squares - parts**2
         cross = _products(offdiagonal[:, i], loadings)
-        new = np.divide(cross, others, out=own.copy(), where=others > 1e-12)
+        new = np.divide(cross, others, out=parts.copy(), where=others > 1e-12)
         loadings[:, i] = new
         squares = others + new**2
     return float(np.abs(loadings - before).max(initial=0.0))
@@ -307,19 +307,19 @@ def _free_minimum(offdiagonal: Floats, loadings: Floats) -> tuple[Floats, NDArra
             break
     active = np.arange(len(loadings))
     for _ in range(_MINRES_STEPS):
-        here, own = loadings[active], offdiagonal[active]
-        gradient = _gradient(own, here)
+        here, parts = loadings[active], offdiagonal[active]
+        gradient = _gradient(parts, here)
         done = np.abs(gradient).max(axis=1) <= _DONE
         runaway = np.abs(here).max(axis=1) > _RUNAWAY
-        active, here, own = (part[~(done | runaway)] for part in (active, here, own))
+        active, here, parts = (part[~(done | runaway)] for part in (active, here, parts))
         if not active.size:
             break
-        new = here - _newton_step(own, here)
-        uphill = ~(_misfit(own, new) <= _misfit(own, here) * (1 + 1e-12) + 1e-28)
+        new = here - _newton_step(parts, here)
+        uphill = ~(_misfit(parts, new) <= _misfit(parts, here) * (1 + 1e-12) + 1e-28)
         if uphill.any():
             swept = here[uphill]
             for _ in range(_MORE_SWEEPS):
-                _sweep(own[uphill], swept)
+                _sweep(parts[uphill], swept)
             new[uphill] = swept
         loadings[active] = new
     small = np.abs(_gradient(offdiagonal, loadings)).max(axis=1) <= _MINRES_CONVERGED

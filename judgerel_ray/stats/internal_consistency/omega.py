@@ -138,9 +138,9 @@ def _slope(theta: Floats, matrix: Floats, fixed: Floats) -> tuple[Floats, Floats
     weighted = inverse - inverse @ matrix @ inverse
     gradient = np.concatenate([2 * weighted @ loadings, np.diagonal(weighted)])
     pulled = inverse @ loadings
-    own = 2 * (np.outer(pulled, pulled) + inverse * (loadings @ pulled))
+    parts = 2 * (np.outer(pulled, pulled) + inverse * (loadings @ pulled))
     cross = 2 * inverse * pulled[None, :]
-    information = np.block([[own, cross], [cross.T, inverse**2]])
+    information = np.block([[parts, cross], [cross.T, inverse**2]])
     return gradient, information
 
 
@@ -383,8 +383,8 @@ def _omega_of_solution(
 ) -> Omega:
     """Omega of an admissible solution."""
     variances = np.diagonal(matrix)
-    own = variances - loadings**2 if uniquenesses is None else uniquenesses
-    value = model_omega(loadings, own, errors)
+    parts = variances - loadings**2 if uniquenesses is None else uniquenesses
+    value = model_omega(loadings, parts, errors)
     total = float(matrix.sum())
     observed = float(loadings.sum() ** 2 / total) if total > 0 else None
     if (loadings < 0).any():
@@ -396,7 +396,7 @@ def _omega_of_solution(
     return Omega(
         value=None if undefined else value, undefined=undefined, estimator=words,
         observed=observed if converged else None,
-        loadings=tuple(loadings.tolist()), uniquenesses=tuple(own.tolist()),
+        loadings=tuple(loadings.tolist()), uniquenesses=tuple(parts.tolist()),
         converged=converged, flags=notes,
     )  # fmt: skip
 

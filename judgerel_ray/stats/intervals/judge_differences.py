@@ -32,7 +32,7 @@ from judgerel_ray.stats.intervals.question_statistic import (
 BORROWED = 2.0
 """Pseudo-questions added to each side's variance, as in Agresti and Coull's interval."""
 _STEP = 1e-3
-Value = Callable[[Floats], Floats]
+ValueOfTerms = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,28 +65,28 @@ class QuestionKinds:
         n_terms, n_rows = len(self.low_GT.T), 2 * len(self.n_G) + len(self.n_R)
         return 4.0 * n_terms * len(self.copies_J) + n_rows * (len(self.copies_J) + 2.0)
 
-    def differences(self, value: Value, held_SG: Floats) -> tuple[Floats, Floats]:
+    def differences(self, value: ValueOfTerms, held_SG: Floats) -> tuple[Floats, Floats]:
         """Give differences and their errors, the low row on the first side in so many questions."""
-        given_SG = self.n_G - held_SG
+        high_SG = self.n_G - held_SG
         (first_S, first_SJ), (second_S, second_SJ) = self._sides(value, held_SG)
         low_JG, high_JG, same_JR = self._columns
         # What a question moves each side by, where it is and where it is not.
         first_low, first_high = first_SJ @ low_JG, first_SJ @ high_JG
         second_low, second_high = second_SJ @ low_JG, second_SJ @ high_JG
         crossed_S = _dot(held_SG, first_high**2 + second_low**2)
-        crossed_S += _dot(given_SG, first_low**2 + second_high**2)
+        crossed_S += _dot(high_SG, first_low**2 + second_high**2)
         crossed_S += ((first_SJ @ same_JR) ** 2 + (second_SJ @ same_JR) ** 2) @ self.n_R
         second_high -= first_low
         second_low -= first_high
         same_SR = (second_SJ - first_SJ) @ same_JR
-        total_S = _dot(held_SG, second_high) + _dot(given_SG, second_low) + same_SR @ self.n_R
-        squares_S = _dot(held_SG, second_high**2) + _dot(given_SG, second_low**2)
+        total_S = _dot(held_SG, second_high) + _dot(high_SG, second_low) + same_SR @ self.n_R
+        squares_S = _dot(held_SG, second_high**2) + _dot(high_SG, second_low**2)
         squares_S += same_SR**2 @ self.n_R
         n = float(self.n_G.sum() + self.n_R.sum())
-        own_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)
-        return second_S - first_S, np.sqrt(own_S + BORROWED / n * crossed_S)
+        variance_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)
+        return second_S - first_S, np.sqrt(variance_S + BORROWED / n * crossed_S)
 
-    def effective(self, value: Value) -> float:
+    def effective(self, value: ValueOfTerms) -> float:
         """Count the questions whose exchange matters, less where some matter more than others."""
         (_, first_SJ), (_, second_SJ) = self._sides(value, self.held_G[None])
         low_JG, high_JG, _ = self._columns
@@ -101,22 +101,22 @@ class QuestionKinds:
         return self.low_GT[:, one_J].T, self.high_GT[:, one_J].T, self.same_RT[:, one_J].T
 
     def _sides(
-        self, value: Value, held_SG: Floats
+        self, value: ValueOfTerms, held_SG: Floats
     ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Values (S,) and slopes (S, J) of either side."""
-        given_SG, same_T = self.n_G - held_SG, self.n_R @ self.same_RT
-        first_ST = same_T + held_SG @ self.low_GT + given_SG @ self.high_GT
-        second_ST = same_T + held_SG @ self.high_GT + given_SG @ self.low_GT
+        high_SG, same_T = self.n_G - held_SG, self.n_R @ self.same_RT
+        first_ST = same_T + held_SG @ self.low_GT + high_SG @ self.high_GT
+        second_ST = same_T + held_SG @ self.high_GT + high_SG @ self.low_GT
         return self._slopes(value, first_ST), self._slopes(value, second_ST)
 
-    def _slopes(self, value: Value, sums_ST: Floats) -> tuple[Floats, Floats]:
+    def _slopes(self, value: ValueOfTerms, sums_ST: Floats) -> tuple[Floats, Floats]:
         """Values (S,), and what each term moves them by (S, J)."""
         values_S = value(sums_ST)
         slopes_SJ = np.empty((len(sums_ST), len(self.copies_J)))
         for j, (copies, step) in enumerate(zip(self.copies_J, self.steps_J, strict=True)):
-            aside_T = np.zeros(sums_ST.shape[1])
-            aside_T[copies] = step
-            more_S, less_S = value(sums_ST + aside_T), value(sums_ST - aside_T)
+            shift_T = np.zeros(sums_ST.shape[1])
+            shift_T[copies] = step
+            more_S, less_S = value(sums_ST + shift_T), value(sums_ST - shift_T)
             slope_S = (more_S - less_S) / (2 * step)
             slopes_SJ[:, j] = np.where(np.isnan(slope_S), (more_S - values_S) / step, slope_S)
         return values_S, slopes_SJ
@@ -231,7 +231,9 @@ class SwapTest:
         return furthest * self.error
 
 
-def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int = DRAWS) -> SwapTest:
+def swap_test(
+    first_CT: Floats, second_CT: Floats, value: ValueOfTerms, *, draws: int = DRAWS
+) -> SwapTest:
     r"""Compare a function of sums of terms between two sides of the same questions.
 
     The difference is studentised [1]_, so that two sides of equal value that differ otherwise (one
@@ -300,7 +302,7 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
     )  # fmt: skip
 
 
-def _of_all(kinds: QuestionKinds, value: Value) -> tuple[Floats, Floats]:
+def _of_all(kinds: QuestionKinds, value: ValueOfTerms) -> tuple[Floats, Floats]:
     """Distances of all exchanges, as many of each kind as there are, and their probabilities."""
     from scipy.special import gammaln
 
@@ -314,7 +316,7 @@ def _of_all(kinds: QuestionKinds, value: Value) -> tuple[Floats, Floats]:
     return np.concatenate(distances), weights_S / weights_S.sum()
 
 
-def _of_random(kinds: QuestionKinds, value: Value, observed: float, draws: int) -> Floats:
+def _of_random(kinds: QuestionKinds, value: ValueOfTerms, observed: float, draws: int) -> Floats:
     """Distances of random exchanges, and what was observed."""
     rng, step = np.random.default_rng(0), max(1, _BLOCK // kinds.width)
     many_G = kinds.n_G > 1
@@ -505,7 +507,7 @@ def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     n, order = p.size, np.argsort(p, kind="stable")
     adjusted = np.empty(n)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (n - np.arange(n))), 1.0)
-    return _given_back(p_M, adjusted)
+    return _in_place(p_M, adjusted)
 
 
 def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -526,10 +528,10 @@ def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     """
     p = _p_values(p_M, function="benjamini_hochberg")
     if p.size < 2:
-        return _given_back(p_M, p)  # nothing to adjust
+        return _in_place(p_M, p)  # nothing to adjust
     from scipy.stats import false_discovery_control  # a second, where several tests need it
 
-    return _given_back(p_M, false_discovery_control(p))
+    return _in_place(p_M, false_discovery_control(p))
 
 
 def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
@@ -539,7 +541,7 @@ def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
     return p
 
 
-def _given_back(p_M: Sequence[float | None], adjusted: Floats) -> tuple[float | None, ...]:
+def _in_place(p_M: Sequence[float | None], adjusted: Floats) -> tuple[float | None, ...]:
     """Adjusted values where the p-values stood."""
     values = iter(adjusted.tolist())
     return tuple(None if one is None else next(values) for one in p_M)

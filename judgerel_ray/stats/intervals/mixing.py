@@ -195,8 +195,8 @@ def drawn_together(
 
 def _distances(distances_VV: ArrayLike | None, n_values: int) -> Floats:
     """Distances given, or 1 between different values."""
-    given = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
-    distances: Floats = np.asarray(given, dtype=np.float64)
+    matrix = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
+    distances: Floats = np.asarray(matrix, dtype=np.float64)
     if distances.shape != (n_values, n_values):
         raise ValueError(
             f"supported_shares: distances_VV must have shape {(n_values, n_values)}, "

@@ -246,9 +246,9 @@ def _swapped(
     """The difference with what exchanges of its sides tell."""
     found = swap_test(sides[0].terms_CT, sides[1].terms_CT, sides[0].value, draws=draws)
     reach, apart = found.reach(confidence), abs(found.value)
-    given = isfinite(reach)
+    finite = isfinite(reach)
     within = beyond = None
-    if known.margin is not None and given:
+    if known.margin is not None and finite:
         # Distances are symmetric about 0: one side of them is half of both.
         half = found.p(apart - known.margin) / 2
         within = half if apart < known.margin else 1 - half
@@ -260,15 +260,15 @@ def _swapped(
     return replace(
         known,
         standard_error=found.error,
-        low=low if given else None,
-        high=high if given else None,
+        low=low if finite else None,
+        high=high if finite else None,
         p=p,
         p_equivalence=within,
         p_beyond=beyond,
         n_differing=found.n_differing,
         few_informative=known.few_informative or found.n_differing < _FEW,
         method=found.method,
-        undefined=None if given else "too_few_informative",
+        undefined=None if finite else "too_few_informative",
     )
 
 

@@ -179,8 +179,8 @@ def alpha_precision(
             f"got shapes {shares.shape} and {clusters.shape}"
         )
     n_values = shares.shape[1]
-    given = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
-    distances: Floats = np.asarray(given, dtype=np.float64)
+    matrix = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
+    distances: Floats = np.asarray(matrix, dtype=np.float64)
     mean_V = shares.mean(axis=0)
     far_V = distances @ mean_V
     expected = float(mean_V @ far_V)

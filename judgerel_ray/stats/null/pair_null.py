@@ -58,10 +58,10 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
     """Sum up a table of what pairs of values count."""
     c = totals_V.astype(np.float64)
     n = int(totals_V.sum())
-    own_V = np.diagonal(pairs_VV)
-    mean = float(c @ pairs_VV @ c - c @ own_V) / (n * (n - 1))
+    diagonal_V = np.diagonal(pairs_VV)
+    mean = float(c @ pairs_VV @ c - c @ diagonal_V) / (n * (n - 1))
     centred = pairs_VV - mean
-    own_V = np.diagonal(centred)
+    diagonal_V = np.diagonal(centred)
     p_V = c / n
     line_V = centred @ p_V
     line_V = line_V - p_V @ line_V
@@ -71,8 +71,8 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
     return PairKernel(
         n=n,
         mean=mean,
-        squares=float(c @ centred**2 @ c - c @ own_V**2),
-        rows=float(c @ (centred @ c - own_V) ** 2),
+        squares=float(c @ centred**2 @ c - c @ diagonal_V**2),
+        rows=float(c @ (centred @ c - diagonal_V) ** 2),
         cube=float(p_V @ left**3 @ p_V),
         triangle=float(np.trace(weighted @ weighted @ weighted)),
         square_line=float((p_V * line_V) @ left**2 @ p_V),
@@ -99,12 +99,14 @@ def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
     p_V = c / n
     same = float(p_V @ p_V)
     line_V = p_V - same
-    own_V = same - 2 * p_V  # of a pair of one value, but for the 1 that it counts
-    square_V = (same - p_V) ** 2 - 2 * same * (same - p_V) + p_V @ p_V**2 + p_V * (1 + 2 * own_V)
+    diagonal_V = same - 2 * p_V  # of a pair of one value, but for the 1 that it counts
+    square_V = (
+        (same - p_V) ** 2 - 2 * same * (same - p_V) + p_V @ p_V**2 + p_V * (1 + 2 * diagonal_V)
+    )
     # A pair of two values has half a part of each: z_v + z_w.
     z1, z2, z3, z4 = (float(p_V @ (same / 2 - p_V) ** power) for power in (1, 2, 3, 4))
-    cubed = p_V @ (p_V * ((1 + own_V) ** 3 - own_V**3))
-    to_fourth = p_V @ (p_V * ((1 + own_V) ** 4 - own_V**4))
+    cubed = p_V @ (p_V * ((1 + diagonal_V) ** 3 - diagonal_V**3))
+    to_fourth = p_V @ (p_V * ((1 + diagonal_V) ** 4 - diagonal_V**4))
     # left * p = D + A B', D the shares on a diagonal; of its powers only the traces are wanted.
     a_V2 = np.stack([p_V, np.ones_like(p_V)], axis=1)
     b_V2 = np.stack([-p_V, same * p_V - p_V**2], axis=1)

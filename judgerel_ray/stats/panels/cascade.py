@@ -21,7 +21,7 @@ from judgerel_ray.stats.panels.search import cheapest
 MOST_POLICIES = 4096
 """Threshold combinations looked at; of more, thresholds are thinned evenly, alike at each stage."""
 _EQUAL = 1e-9
-Thresholds = tuple[float, ...]
+CascadeThresholds = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class CascadePoint:
 
     budget: float  # What a question may cost on average.
     # Chosen on all questions, one a stage but the last: -inf answers always, inf never.
-    thresholds: Thresholds
+    thresholds: CascadeThresholds
     in_sample: float  # Accuracy and cost on those questions: optimistic.
     in_sample_cost: float
     # Shape (n_questions,). By question, with thresholds that the other folds chose: honest.
@@ -141,7 +141,9 @@ def best_cascades(
     return tuple(points)
 
 
-def policy_grid(confidence_UL: Floats, *, most: int = MOST_POLICIES) -> tuple[Thresholds, ...]:
+def policy_grid(
+    confidence_UL: Floats, *, most: int = MOST_POLICIES
+) -> tuple[CascadeThresholds, ...]:
     """Every combination of thresholds at which decisions differ, or evenly some of them."""
     n_stages = confidence_UL.shape[1]
     each = max(2, int(most ** (1 / (n_stages - 1)) + _EQUAL))
@@ -156,7 +158,7 @@ def policy_grid(confidence_UL: Floats, *, most: int = MOST_POLICIES) -> tuple[Th
 
 
 def _scores(
-    stages: CascadeStages, policies: Sequence[Thresholds], fold_Q: NDArray[np.intp]
+    stages: CascadeStages, policies: Sequence[CascadeThresholds], fold_Q: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     """Right answers and costs of every policy, summed by fold (policies, folds)."""
     n_folds = int(fold_Q.max()) + 1
@@ -179,7 +181,7 @@ def _best(right_P: Floats, cost_P: Floats, budget: float) -> int:
 
 
 def _cross_fitted(
-    stages: CascadeStages, by_fold: Sequence[Thresholds], fold_Q: NDArray[np.intp]
+    stages: CascadeStages, by_fold: Sequence[CascadeThresholds], fold_Q: NDArray[np.intp]
 ) -> dict[str, Floats]:
     """What thresholds of the other folds give on each fold, and as many passed on at random."""
     questions, n_stages = stages.questions_U, stages.confidence_UL.shape[1]

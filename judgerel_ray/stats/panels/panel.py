@@ -418,12 +418,12 @@ def _mean_by_sums(errors: Floats, within: Floats) -> float:
     """:func:`_mean_correlation` without any pair: a square of a sum is the sum over pairs."""
     n_judges = errors.shape[1]
     deviations = errors - errors.mean(axis=0)
-    own = (deviations**2).mean(axis=0)
-    variance = own + within.mean(axis=0)
+    variances = (deviations**2).mean(axis=0)
+    variance = variances + within.mean(axis=0)
     if not (variance > _NO_VARIANCE).all():
         return float("nan")
     together = (deviations / np.sqrt(variance)).sum(axis=1)
-    pairs = float((together**2).mean() - (own / variance).sum())
+    pairs = float((together**2).mean() - (variances / variance).sum())
     mean: float = pairs / (n_judges * (n_judges - 1))
     return mean
 

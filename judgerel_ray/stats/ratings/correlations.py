@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
 
-Codes = NDArray[np.intp]
+Indices = NDArray[np.intp]
 _CELLS = 2_000_000  # weights held at once: 16 MB
 _LEAST = 3  # items; any two lie on a line
 
@@ -35,10 +35,10 @@ class PlacedItems:
     questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
     # Shape (n_items,). Places of the items among the different values of each, sorted by question;
     # from `places`.
-    first_N: Codes  # noqa: N815
-    second_N: Codes  # noqa: N815
+    first_N: Indices  # noqa: N815
+    second_N: Indices  # noqa: N815
     # Shape (n_items,). The place of each item's question.
-    number_N: Codes  # noqa: N815
+    number_N: Indices  # noqa: N815
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions, each item having its question's."""
@@ -62,19 +62,19 @@ class ConcordantPairs(PlacedItems):
         one, two, number = self.first_N, self.second_N, self.number_N
         net_N = net_order(one, two, np.ones((1, n)))[0]
         items_3N = np.stack([net_N, n - _equal(one), n - _equal(two)])
-        own_3N = np.zeros_like(items_3N)
+        within_3N = np.zeros_like(items_3N)
         sizes_C = np.bincount(number, minlength=n_questions)
         if (sizes_C > 1).any():
-            own_3N = self._own(sizes_C[number])
-        mine_3C, own_3C = (
+            within_3N = self._within_questions(sizes_C[number])
+        group_3C, within_3C = (
             np.stack([np.bincount(number, row, minlength=n_questions) for row in sums])
-            for sums in (items_3N, own_3N)
+            for sums in (items_3N, within_3N)
         )
-        sums_3C = items_3N.sum(axis=1)[:, None] - 2 * mine_3C + own_3C
+        sums_3C = items_3N.sum(axis=1)[:, None] - 2 * group_3C + within_3C
         left_C = n - sizes_C
         return np.where(left_C >= _LEAST, ratio(sums_3C, left_C.astype(np.float64) ** 2), np.nan)
 
-    def _own(self, sizes_N: Codes) -> Floats:
+    def _within_questions(self, sizes_N: Indices) -> Floats:
         """What pairs inside a question add, whose items sum up to them, shape (3, N)."""
         one, two, opposite = (
             joint_places(number, codes)
@@ -105,13 +105,13 @@ class ConcordantPairs(PlacedItems):
         return np.where(enough, ratio(sums_3B, unit), np.nan)
 
 
-def places(values: NDArray[np.generic]) -> Codes:
+def places(values: NDArray[np.generic]) -> Indices:
     """Number the different values from 0, the lowest."""
-    found: Codes = np.unique(values, return_inverse=True)[1]
+    found: Indices = np.unique(values, return_inverse=True)[1]
     return found
 
 
-def below(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
+def below(first_N: Indices, second_N: Indices, weights_BN: Floats) -> Floats:
     """Sum the weights of the items that are less than each item by both numbers.
 
     Shape (n_sets, n_items).
@@ -148,7 +148,7 @@ def ratio(sums_3: Floats, unit: Floats) -> Floats:
     return np.clip(found, -1.0, 1.0)
 
 
-def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
+def net_order(first_N: Indices, second_N: Indices, weights_BN: Floats) -> Floats:
     """Sum the weights of the items in the same order with each by both, less those opposite.
 
     Shape (n_sets, n_items).
@@ -159,14 +159,14 @@ def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
     return same - other
 
 
-def joint_places(number_N: Codes, codes_N: Codes) -> Codes:
+def joint_places(number_N: Indices, codes_N: Indices) -> Indices:
     """Number items by one number, and by another where that is equal."""
     if not codes_N.size:
         return codes_N
     return places(number_N * (np.ptp(codes_N) + 1) + codes_N - codes_N.min())
 
 
-def value_weights(codes_N: Codes, weights_BN: Floats) -> Floats:
+def value_weights(codes_N: Indices, weights_BN: Floats) -> Floats:
     """Sum the weights of every value that occurs, shape (n_sets, n_values), sorted."""
     order = np.argsort(codes_N, kind="stable")
     starts = np.flatnonzero(np.diff(codes_N[order], prepend=-1))
@@ -174,9 +174,9 @@ def value_weights(codes_N: Codes, weights_BN: Floats) -> Floats:
     return totals
 
 
-def _equal(codes_N: Codes) -> Codes:
+def _equal(codes_N: Indices) -> Indices:
     """Items that equal each, itself among them."""
-    found: Codes = np.bincount(codes_N)[codes_N]
+    found: Indices = np.bincount(codes_N)[codes_N]
     return found
 
 
@@ -217,15 +217,15 @@ class Midranks(PlacedItems):
         enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
         return np.where(enough, ratio(sums_3B, n**3), np.nan)
 
-    def _sums_left_out(self, sizes_C: Codes) -> Floats:
+    def _sums_left_out(self, sizes_C: Indices) -> Floats:
         """Sums of products and of squares of midranks without each question, shape (3, C)."""
         number, ends = self.number_N, (self.first_N, self.second_N)
         ones = np.ones((1, number.size))
         one, two = (_centred(codes, ones)[0] for codes in ends)
         # Midranks of items among those of their question, less the mean of these.
-        own_one, own_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
+        midranks_one, midranks_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
         shift_N = (
-            (one - own_one) * (two - own_two)
+            (one - midranks_one) * (two - midranks_two)
             + _half_signs(self.first_N, two)
             + _half_signs(self.second_N, one)
         )
@@ -244,7 +244,7 @@ class Midranks(PlacedItems):
         return np.stack([across_C, *squares])
 
 
-def _centred(codes_N: Codes, weights_BN: Floats) -> Floats:
+def _centred(codes_N: Indices, weights_BN: Floats) -> Floats:
     """Weight below, and half of that of equals, less half of all; shape (B, N)."""
     if not codes_N.size:
         return np.zeros_like(weights_BN)
@@ -254,7 +254,7 @@ def _centred(codes_N: Codes, weights_BN: Floats) -> Floats:
     return found
 
 
-def _question_midranks(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Floats:
+def _question_midranks(number_N: Indices, codes_N: Indices, sizes_C: Indices) -> Floats:
     """Midranks of items among those of their question, less their mean."""
     together = _centred(joint_places(number_N, codes_N), np.ones((1, number_N.size)))[0]
     # Of all items in the order of questions, the middle of each question's.
@@ -263,13 +263,13 @@ def _question_midranks(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Float
     return found
 
 
-def _half_signs(codes_N: Codes, weights_N: Floats) -> Floats:
+def _half_signs(codes_N: Indices, weights_N: Floats) -> Floats:
     """Sum of weights of who is above each item, less of who is below, halved."""
     above_N: Floats = -_centred(codes_N, weights_N[None, :])[0]
     return above_N
 
 
-def _pairs(sizes_C: Codes) -> tuple[Codes, Codes]:
+def _pairs(sizes_C: Indices) -> tuple[Indices, Indices]:
     """All ordered pairs of items of one question, each with itself too; items sorted by it."""
     often_N = np.repeat(sizes_C, sizes_C)
     rows_P = np.repeat(np.arange(often_N.size), often_N)
@@ -278,15 +278,15 @@ def _pairs(sizes_C: Codes) -> tuple[Codes, Codes]:
     return rows_P, start_N[rows_P] + nth_P
 
 
-def _squares_left_out(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Floats:
+def _squares_left_out(number_N: Indices, codes_N: Indices, sizes_C: Indices) -> Floats:
     """Sums of squares of midranks without each question: (n^3 - sum of t^3) / 12, of t equals."""
     ties_V = np.bincount(codes_N)
     together = joint_places(number_N, codes_N)
-    mine_J = np.bincount(together)
+    groups_J = np.bincount(together)
     _, item_J = np.unique(together, return_index=True)
     all_J = ties_V[codes_N[item_J]]
     less_C = np.bincount(
-        number_N[item_J], all_J**3.0 - (all_J - mine_J) ** 3.0, minlength=sizes_C.size
+        number_N[item_J], all_J**3.0 - (all_J - groups_J) ** 3.0, minlength=sizes_C.size
     )
     left_C = (codes_N.size - sizes_C).astype(np.float64)
     found: Floats = (left_C**3 - (ties_V**3.0).sum() + less_C) / 12

@@ -234,14 +234,16 @@ def disattenuated_alpha(ratings: ScaleRatings, *, confidence: float = 0.95) -> E
     """
     _check_two(ratings, function="disattenuated_alpha")
     across = inter_scale_terms(ratings)
-    own = [self_consistency_terms(ratings, place) for place in (0, 1)]
-    joint = Combined(name="disattenuated_alpha", parts=(across, *own), combine=_disattenuate)
+    consistencies = [self_consistency_terms(ratings, place) for place in (0, 1)]
+    joint = Combined(
+        name="disattenuated_alpha", parts=(across, *consistencies), combine=_disattenuate
+    )
     undefined = None
-    if not all(part.questions_C.size for part in own):
+    if not all(part.questions_C.size for part in consistencies):
         undefined = "single_replication" if across.questions_C.size else "single_scale"
     elif np.isnan([whole(part) for part in joint.parts]).any():
         undefined = "undefined_alpha"
-    elif min(whole(part) for part in own) <= 0:
+    elif min(whole(part) for part in consistencies) <= 0:
         undefined = "no_consistency"
     return _estimated(
         joint, ratings, undefined, confidence=confidence, unit="1 is all that noise leaves",

@@ -390,15 +390,15 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     if bare.tau is None or bare.n_judges <= _PAIR:
         return bare
     tau_B = _tau(first.resampled_BJ[:, both_J], signs * second.resampled_BJ[:, both_J])
-    given = ~np.isnan(tau_B)
+    valid = ~np.isnan(tau_B)
     drawn = not (first.fixed_J[both_J].all() and second.fixed_J[both_J].all())
-    if not drawn or given.mean() < 1 - MOST_UNDEFINED:
+    if not drawn or valid.mean() < 1 - MOST_UNDEFINED:
         return bare
     few = any(_few(one)[both_J].any() for one in (first, second))
-    if few and np.ptp(tau_B[given]) <= EQUAL:
+    if few and np.ptp(tau_B[valid]) <= EQUAL:
         return bare
     tail = (1 - confidence) / 2
-    low, high = np.quantile(tau_B[given], [tail, 1 - tail])
+    low, high = np.quantile(tau_B[valid], [tail, 1 - tail])
     return replace(bare, low=float(low), high=float(high))
 
 

@@ -216,7 +216,7 @@ def _at_least(found: Difference, error: float, confidence: float) -> Difference:
 
 
 def _floor(
-    shares_UV: Floats, verdicts_U: NDArray[np.int64], given_U: Floats, number: NDArray[np.intp]
+    shares_UV: Floats, verdicts_U: NDArray[np.int64], labels_U: Floats, number: NDArray[np.intp]
 ) -> NoiseFloor:
     """The judge's share with its labels shuffled across items: Hoeffding's mean and variance."""
     from scipy.special import ndtr
@@ -234,13 +234,13 @@ def _floor(
     variance = n * float(squares) / (n - 1)
     if int(number.max()) + 1 < n:  # items of one text are one piece of evidence
         expected_U = np.where(verdicts_U >= 0, column_V[verdicts_U], 0.0)
-        pieces = np.bincount(number, weights=given_U - expected_U - row_U + mean)
+        pieces = np.bincount(number, weights=labels_U - expected_U - row_U + mean)
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
         kind = NullMethod.LABELS_ALIKE  # as of a judge with one label only
         return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, kind=kind)
     sd = sqrt(variance) / n
-    p = 2 * float(ndtr(-abs(float(given_U.mean()) - mean) / sd))
+    p = 2 * float(ndtr(-abs(float(labels_U.mean()) - mean) / sd))
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=NullMethod.LABELS_NORMAL)
 
 

@@ -180,12 +180,14 @@ def _ends(
         bound = ((1 - confidence) / 2) ** (1 / min(*sizes_k, n // 2))
         return (bound, 1.0) if value else (0.0, 1 - bound)
     one_more = max(value / (2 - value), 2 * value / (1 + value) * value) - value**2
-    own_k = [
+    variances_k = [
         float((sums_C**2).sum()) + one_more / size**2
         for sums_C, size in zip(sums_kC, sizes_k, strict=True)
     ]
-    variance = sum(own_k) + 2 * float(sums_kC[0] @ sums_kC[1])
-    degrees = sum(own_k) ** 2 / sum(own**2 / size for own, size in zip(own_k, sizes_k, strict=True))
+    variance = sum(variances_k) + 2 * float(sums_kC[0] @ sums_kC[1])
+    degrees = sum(variances_k) ** 2 / sum(
+        part**2 / size for part, size in zip(variances_k, sizes_k, strict=True)
+    )
     return logit_ends(value, t_quantile(min(degrees, n), confidence) * float(np.sqrt(variance)))
 
 
@@ -256,9 +258,11 @@ def cross_fitted_auroc(
     scores, correct = checked_scores(scores_N, correct_N, function=name)
     folds = np.asarray(fold_N)
     clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    for label, given in (("fold_N", folds), ("clusters_N", clusters)):
-        if given.shape != scores.shape:
-            raise ValueError(f"{name}: {label} must have shape {scores.shape}, got {given.shape}")
+    for label, argument in (("fold_N", folds), ("clusters_N", clusters)):
+        if argument.shape != scores.shape:
+            raise ValueError(
+                f"{name}: {label} must have shape {scores.shape}, got {argument.shape}"
+            )
     there = ~np.isnan(scores)
     found = _ordered_share(scores[there], correct[there], folds[there], clusters[there])
     value = low = high = None

@@ -231,8 +231,8 @@ def conformal_rule(
         reach_NO, right = reach_NO[kept], right[kept]
     n = right.size
     rank = int(np.ceil((n + 1) * (1 - error) - 1e-9))
-    own = np.sort(reach_NO[np.arange(n), right])
-    reach = float(own[rank - 1]) if rank <= n else float("inf")
+    right_reach = np.sort(reach_NO[np.arange(n), right])
+    reach = float(right_reach[rank - 1]) if rank <= n else float("inf")
     return ConformalRule(reach=reach, error=error, ordered=ordered, n=n)
 
 

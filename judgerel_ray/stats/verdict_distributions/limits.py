@@ -269,8 +269,8 @@ def _alphas(
     moments_VV = scaled_UV.T @ scaled_UV
     means_C = np.einsum("cv,vw,cw->c", x_CV, moments_VV, x_CV, optimize=True)
     if number_U is not None:
-        mine_U = (scaled_UV * x_CV[number_U]).sum(axis=1) ** 2
-        means_C = means_C - np.bincount(number_U, mine_U, minlength=len(totals_CV))
+        value_U = (scaled_UV * x_CV[number_U]).sum(axis=1) ** 2
+        means_C = means_C - np.bincount(number_U, value_U, minlength=len(totals_CV))
     within_C = np.maximum(0.0, square_C - means_C)
     width_C = x_CV.max(axis=1) - x_CV.min(axis=1)
     spread = square_C > 1e-12 * mass_C * width_C**2

@@ -111,13 +111,13 @@ def test_the_verbs_print_tables_and_json(files, capsys):
     assert main(["advise", files[0], "--target", "generalizability=0.8", "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["needs"][0]["wanted"] == 0.8
-    assert main(["advise", files[0]]) == 0
+    assert main(["advise", "--full", files[0]]) == 0
     assert capsys.readouterr().out.startswith("What verdicts vary with")
     assert (
         main(["compare", files[0], files[1], "--coefficient", "flip_rate", "--format", "json"]) == 0
     )
     assert [row["coefficient"] for row in json.loads(capsys.readouterr().out)] == ["flip_rate"]
-    assert main(["compare", files[2], "--by", "judge", "--tolerance", "0.3"]) == 0
+    assert main(["compare", "--full", files[2], "--by", "judge", "--tolerance", "0.3"]) == 0
     assert capsys.readouterr().out.startswith("difference (b − a) on shared questions")
     assert main(["compare", files[2]]) == 2
     err = capsys.readouterr().err

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.correction.label_page import drawn_units, page_of
+from judgerel_ray.analyses.correction.label_page import drawn_units, render_label_page
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 
@@ -92,7 +92,7 @@ def test_page_is_blind_and_has_what_people_need(judged, tmp_path, choose):
 
 def test_page_runs_its_own_script_alone():
     one = pl.DataFrame({"item_id": [ATTACK], "probability": [0.5], "parts": [[["Q", ATTACK]]]})
-    page = page_of(one, ["item_id"], ["pass", "fail"], title="1 item")
+    page = render_label_page(one, ["item_id"], ["pass", "fail"], title="1 item")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
     assert page.count("<script") == 2

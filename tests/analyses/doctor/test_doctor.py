@@ -1,6 +1,8 @@
 """What a doctor finds on a machine and in files of judgments."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -114,16 +116,16 @@ def test_no_group_is_looked_for_among_all_others(n_judges, monkeypatch):
         {"item_id": ["q"] * n_judges + ["r"] * n_judges, "replication": [0] * 2 * n_judges}
         | {"judge": [None, *(f"j{i}" for i in range(1, n_judges))] * 2, "verdict": "a"}
     )
-    looked_at, plain = [], pl.DataFrame.filter
+    next_replies, plain = [], pl.DataFrame.filter
 
     def counted(frame, *conditions, **equal):
-        looked_at.append(frame.height)
+        next_replies.append(frame.height)
         return plain(frame, *conditions, **equal)
 
     monkeypatch.setattr(pl.DataFrame, "filter", counted)
     found = doctor(rows)
     assert [one.answer for one in found.judges] == ["a"] * n_judges
-    assert sum(looked_at) < 20 * rows.height
+    assert sum(next_replies) < 20 * rows.height
 
 
 def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
@@ -175,12 +177,15 @@ def test_a_table_of_other_names_gets_a_mapping_that_import_reads_once_filled_in(
     said = capsys.readouterr()
     assert said.err.count("\n") == 1
     assert f"import table {table} --map map.toml" in said.err
-    assert 'verdict = "?"  # the verdict: one of is "ok", who' in said.out
+    [flags] = re.findall(r"Try: judgerel (reduce \S+ .*?); for", said.err)
+    assert main(shlex.split(flags)) == 0
+    assert r'verdict = "is \"ok\""' in said.out
     imported = ["import", "table", str(table), "--map", str(mapping), "--out", str(out)]
-    mapping.write_text(said.out)
+    mapping.write_text(said.out.replace(r'"is \"ok\""', '"?"'))
+    capsys.readouterr()
     assert main(imported) == 2
     assert "no column '?' for verdict" in capsys.readouterr().err
-    mapping.write_text(said.out.replace('"?"', r'"is \"ok\""'))
+    mapping.write_text(said.out)
     assert main(imported) == 0
     rows = pl.read_parquet(out).select("item_id", "replication", "verdict").rows()
     assert sorted(rows) == [("q", 1, "yes"), ("q", 2, "yes"), ("r", 1, "no"), ("r", 2, "yes")]

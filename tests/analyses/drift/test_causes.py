@@ -19,13 +19,13 @@ from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan import resolve as resolving
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory
-from judgerel_ray.store.series import AskedSweep, Refresh
+from judgerel_ray.store.series import Refresh, RefreshSweep
 from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World, without_page
 
 
@@ -55,7 +55,7 @@ def test_a_judge_revised_for_the_system_alone_is_not_called_the_system(world, mo
     for _ in range(2):
         world.go()
     world.sweep("system", items="system.jsonl", model="position")
-    revised = resolve(load_sweep(world.folder / "system.toml")).fingerprints["j"].digest
+    revised = resolve(read_sweep(world.folder / "system.toml")).fingerprints["j"].digest
     reply = world.reply
 
     def moved(ask, replication):
@@ -167,7 +167,7 @@ def test_items_of_versions_without_a_context_are_known_by_the_rest():
 def refreshes_of(*nights):
     """Refreshes of which anchors gave p-values, or more of a test, by anchors and judge."""
     places = sorted({place for night in nights for place in night})
-    asked = tuple(AskedSweep(name=sweep, role="anchor") for sweep in {one for one, _ in places})
+    asked = tuple(RefreshSweep(name=sweep, role="anchor") for sweep in {one for one, _ in places})
     return [
         Refresh(
             number=n, started_at=f"2026-01-01T00:00:{n:02d}+00:00", sweeps=asked,
@@ -359,8 +359,8 @@ def test_an_alarm_of_a_judge_that_is_asked_no_more_is_none():
     assert (removed["alarm"], [one["judge"] for one in removed["judges"]]) == (False, ["j"])
     # So are those of a set of anchors that is none any more.
     *earlier, last = refreshes_of(*judges, {("a", "j"): 0.4, ("a", "k"): 0.4})
-    system = replace(last, sweeps=(AskedSweep(name="a", role="system"),
-                                   AskedSweep(name="b", role="anchor")))  # fmt: skip
+    system = replace(last, sweeps=(RefreshSweep(name="a", role="system"),
+                                   RefreshSweep(name="b", role="anchor")))  # fmt: skip
     system.result["behind"].append({"sweep": "b", "judges": {"j": {}}})
     assert not summary_of(TWO, [*earlier, system])["alarm"]
 
@@ -421,7 +421,7 @@ def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
 
     def away(sweep, *, out, address, console, known):  # noqa: ARG001  as the real one
         resolved = resolve(sweep)
-        open_run(resolved, plan_resolved(resolved), out, None)
+        prepare_run(resolved, plan_resolved(resolved), out, None)
         return RunSummary(run=out, session=1, asked=9, landed=0, owed=9, failed=0, asked_now=0,
                           problems={})  # fmt: skip
 

@@ -39,9 +39,8 @@ def test_formats_are_printed_as_asked(capsys):
 
 def test_what_would_decide_is_said(capsys):
     assert main(["gate", FILE, "--exact-values", "--require", "krippendorff_alpha >= .7 where "
-                 "judge=simulated-steady"]) == 5  # fmt: skip
-    out = capsys.readouterr().out
-    assert "more questions" in out
+                 "judge=simulated-steady", "--full"]) == 5  # fmt: skip
+    assert "more questions" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_mistake_is_one_line(capsys):
@@ -51,7 +50,8 @@ def test_a_mistake_is_one_line(capsys):
 
 def test_without_a_requirement_those_of_default_hold(capsys):
     assert main(["gate", FILE, "--exact-values"]) == 5
-    out = capsys.readouterr().out
-    assert "krippendorff_alpha >= .667" in out
+    out = " ".join(capsys.readouterr().out.split())
+    assert "krippendorff_alpha" in out
+    assert ">= .667" in out
     assert "accuracy >= .8" in out
     assert "swap_consistency" not in out  # no other order was asked

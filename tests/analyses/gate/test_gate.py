@@ -22,7 +22,7 @@ from judgerel_ray.analyses.gate.show import (
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting import snapshot as counting_snapshot
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 from tests.opening import snapshot
@@ -150,7 +150,8 @@ def by_place(item, order):
 BY_DEFAULT = {
     # That a judge agrees with itself is all that is known: one that goes by the place does, too.
     "steady": (repeated(lambda item, _: "xy"[item % 2]), "INCONCLUSIVE",
-               {"krippendorff_alpha": "INCONCLUSIVE", "valid_rate": "PASS"}),
+               {"krippendorff_alpha": "PASS", "reproducibility": "INCONCLUSIVE",
+                "valid_rate": "PASS"}),
     "steady and right": (judged(60, steady=1.0), "PASS", {"krippendorff_alpha": "PASS"}),
     "steady in both orders": (
         repeated(lambda item, _: "xy"[item % 2], orders=2, labels=lambda i, o: "AB"[(i + o) % 2]),
@@ -191,10 +192,14 @@ def test_a_requirement_in_two_rows_says_what_a_reply_without_a_verdict_counts_as
 
 def test_repeatability_alone_passes_only_where_it_is_what_was_required():
     rows = repeated(lambda item, _: "xy"[item % 2])
-    [reason] = gate(rows).requirements.filter(coefficient="krippendorff_alpha")["reason"]
-    assert reason == "repeatability_alone"
-    assert "what is missing" in gate(rows).as_markdown()
-    assert "right verdicts, or another order or wording" in gate(rows).as_markdown()
+    found = gate(rows)
+    of = ["requirement", "verdict", "reason", "value"]
+    alpha, unknown = found.requirements.head(2).select(of).rows()  # the interval itself passed
+    assert alpha == ("krippendorff_alpha >= .667", "PASS", None, 1.0)
+    assert unknown == ("reproducibility known", "INCONCLUSIVE", "repeatability_alone", None)
+    assert (found.verdict, found.exit_code) == ("INCONCLUSIVE", 5)
+    assert "what is missing" in found.as_markdown()
+    assert "right verdicts, or another order" in found.as_markdown()
     assert gate(rows, require="krippendorff_alpha >= .667").verdict == "PASS"
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.spending import Price, price_of, read_spending
+from judgerel_ray.analyses.panels.spending import Price, price_of, read_reply_costs
 from judgerel_ray.analyses.panels.voters import check_voters, read_voters
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.measuring.systems import read_systems
@@ -103,31 +103,31 @@ def test_a_judge_costs_the_answers_it_compares_and_a_panel_pays_for_them_once():
 def test_cost_is_money_else_tokens_else_requests():
     tokens = {"prompt_tokens": 90, "completion_tokens": [10, 30]}
     whole = answers("a", ["1", "1"], cost=[1.0, 2.0], **tokens)
-    assert read_spending(whole.lazy()).unit == "cost"
+    assert read_reply_costs(whole.lazy()).unit == "cost"
     holed = whole.with_columns(cost=pl.Series([1.0, None]))
     with pytest.warns(ReadingWarning, match=r"1 of 2 rows has none \(row 2\): .* in tokens$"):
-        found = read_spending(holed.lazy())
+        found = read_reply_costs(holed.lazy())
     assert (found.unit, found.of({"judge": "a"})) == ("tokens", {"": 110.0})
     with pytest.warns(ReadingWarning, match=r"2 of 2 rows have one below 0 \(the first is row 1"):
-        assert read_spending(whole.with_columns(-pl.col("cost")).lazy()).unit == "tokens"
+        assert read_reply_costs(whole.with_columns(-pl.col("cost")).lazy()).unit == "tokens"
     no_cost = whole.with_columns(cost=pl.lit(None, pl.Float64))
-    assert read_spending(no_cost.lazy()).unit == "tokens"
+    assert read_reply_costs(no_cost.lazy()).unit == "tokens"
     bare = answers("a", ["1", "1"])
-    assert (read_spending(bare.lazy()).unit, read_spending(bare.lazy()).of({})) == (
+    assert (read_reply_costs(bare.lazy()).unit, read_reply_costs(bare.lazy()).of({})) == (
         "requests", {"": 1.0},
     )  # fmt: skip
 
 
 def test_a_failed_request_hides_no_cost():
     rows = answers("a", ["1", None], cost=[2.0, None], outcome=["scored", "failed"])
-    assert read_spending(rows.lazy()).of({"judge": "a"}) == {"": 2.0}
+    assert read_reply_costs(rows.lazy()).of({"judge": "a"}) == {"": 2.0}
 
 
 def test_prices_are_of_a_reply_or_of_a_million_tokens():
     rows = answers("a", ["1", "1"], prompt_tokens=1_000_000, completion_tokens=[0, 500_000])
     told = {"a": price_of("0.8,4")}
-    assert read_spending(rows.lazy(), prices=told).of({"judge": "a"}) == pytest.approx({"": 1.8})
-    assert read_spending(rows.lazy(), prices={"a": Price(reply=0.25)}).of({}) == {"": 0.25}
+    assert read_reply_costs(rows.lazy(), prices=told).of({"judge": "a"}) == pytest.approx({"": 1.8})
+    assert read_reply_costs(rows.lazy(), prices={"a": Price(reply=0.25)}).of({}) == {"": 0.25}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_prices_are_of_a_reply_or_of_a_million_tokens():
 )
 def test_prices_must_be_of_those_who_were_asked(prices, message):
     with pytest.raises(SweepError, match=message):
-        read_spending(answers("a", ["1"]).lazy(), prices=prices)
+        read_reply_costs(answers("a", ["1"]).lazy(), prices=prices)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,2,3", "-1", "nan"])
@@ -200,6 +200,6 @@ def test_items_of_one_name_on_two_benchmarks_are_two_questions():
 def test_where_nothing_was_charged_tokens_tell_the_cost():
     free = answers("a", ["1"], cost=[0.0], prompt_tokens=90, completion_tokens=10)
     with pytest.warns(ReadingWarning, match="column cost is not used, as all are 0: answers"):
-        assert read_spending(free.lazy()).unit == "tokens"
-    named = read_spending(free.lazy(), prices={"a": Price(reply=0.0)})
+        assert read_reply_costs(free.lazy()).unit == "tokens"
+    named = read_reply_costs(free.lazy(), prices={"a": Price(reply=0.0)})
     assert (named.unit, named.of({"judge": "a"})) == ("cost", {"": 0.0})

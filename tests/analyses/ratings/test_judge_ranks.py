@@ -6,7 +6,11 @@ import pytest
 
 from judgerel_ray.analyses.ratings.alignment import judge_reference
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table
-from judgerel_ray.analyses.ratings.judge_ranks import own_consistency, own_measure, rank_table
+from judgerel_ray.analyses.ratings.judge_ranks import (
+    rank_table,
+    self_consistency_by_question,
+    self_consistency_measure,
+)
 from judgerel_ray.analyses.ratings.show import ranking_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
@@ -70,7 +74,9 @@ def test_own_consistency_is_that_of_the_coefficients(ratings):
     for group in rated_groups(rows, scales):
         for name in scales:
             [row] = own.filter(judge=group.key["judge"], scale=name).to_dicts()
-            assert whole(own_consistency(group, name)) == pytest.approx(row["value"], abs=1e-12)
+            assert whole(self_consistency_by_question(group, name)) == pytest.approx(
+                row["value"], abs=1e-12
+            )
             assert row["measurement"] == scales[name].level
 
 
@@ -79,13 +85,15 @@ def test_judges_share_a_table_of_values_and_keep_their_own_alpha(ratings):
     # The last judge never gives the highest scores.
     lower = rows.filter((pl.col("judge") != "wild") | (pl.col("score") <= 3))
     groups = rated_groups(lower, scales)
-    measure = own_measure(groups)
+    measure = self_consistency_measure(groups)
     for name in scales:
         found = [measure(group)[name] for group in groups]
         assert len({id(one.layout) for one in found}) == 1
         assert len({one.terms_CT.shape[1] for one in found}) == 1
         for group, one in zip(groups, found, strict=True):
-            assert whole(one) == pytest.approx(whole(own_consistency(group, name)), abs=1e-12)
+            assert whole(one) == pytest.approx(
+                whole(self_consistency_by_question(group, name)), abs=1e-12
+            )
 
 
 def test_a_reference_is_not_ranked_and_the_closer_judge_leads(ratings):

@@ -11,7 +11,7 @@ from judgerel_ray.analyses.reliability.sections import outcome_section
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from tests.opening import reduction
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
@@ -31,6 +31,8 @@ def path(tmp_path):
 
 def test_a_request_that_failed_is_no_reply(path, capsys):
     assert main(["reduce", path]) == 0
+    assert "4 requests failed (3 prompt_too_long, 1" in " ".join(capsys.readouterr().out.split())
+    assert main(["reduce", path, "--full"]) == 0
     out = capsys.readouterr().out
     cold, warm = (" ".join(part.split()) for part in out.split("temperature ")[1:3])
     assert cold.startswith(
@@ -45,7 +47,7 @@ def test_a_request_that_failed_is_no_reply(path, capsys):
 def test_few_coefficients_say_so_in_one_table(tmp_path, capsys):
     short = tmp_path / "short.csv"
     short.write_text("\n".join(row for row in ROWS if "no answer" not in row), encoding="utf-8")
-    assert main(["reduce", str(short), "--coefficient", "valid_rate"]) == 0
+    assert main(["reduce", str(short), "--coefficient", "valid_rate", "--full"]) == 0
     lines = capsys.readouterr().out.splitlines()
     cold = next(line for line in lines if line.startswith("0.5 "))
     assert "  3 (prompt_too_long)  " in cold
@@ -78,7 +80,7 @@ def test_a_report_says_first_that_requests_failed(path, tmp_path):
 @pytest.mark.slow
 def test_counts_of_a_basis_multiply_where_two_answers_to_a_question_are_rated(tmp_path, capsys):
     page = tmp_path / "r.html"
-    assert main(["reduce", jr.example("run")]) == 0
+    assert main(["reduce", jr.example("run"), "--full"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "4 questions asked, each up to 2 times per responder: 16 replies" in told
     assert main(["report", jr.example("run"), "--out", str(page)]) == 0
@@ -109,7 +111,7 @@ def test_where_nothing_failed_nothing_is_said(tmp_path, capsys):
     file = tmp_path / "whole.csv"
     file.write_text("\n".join(row for row in ROWS if "failed" not in row), encoding="utf-8")
     assert main(["reduce", str(file)]) == 0
-    assert "failed" not in capsys.readouterr().out
+    assert "requests failed" not in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
     said = "unfinished: rests on 12 of 24 requests; judge x has none"
     assert main(["reduce", half_run]) == 0
     assert capsys.readouterr().out.splitlines()[0] == said
-    assert main(["questions", half_run]) == 0
+    assert main(["questions", "--full", half_run]) == 0
     assert capsys.readouterr().out.splitlines()[0] == said
     assert main(["reduce", half_run, "--format", "json"]) == 0
     out, err = capsys.readouterr()

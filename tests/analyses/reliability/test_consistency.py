@@ -5,8 +5,9 @@ import pytest
 
 from judgerel_ray.blocks.words import estimator_words, remarks
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.measuring.consistency import CONSISTENCY, ItemScores, consistency_rows
+from judgerel_ray.measuring.consistency import ItemScores, consistency_rows
 from judgerel_ray.stats import cronbach_alpha, mcdonald_omega
+from judgerel_ray.stats.internal_consistency import CONSISTENCY
 
 
 @pytest.mark.parametrize("n_items", [pytest.param(6, marks=pytest.mark.slow), 2])

@@ -13,7 +13,7 @@ from judgerel_ray.analyses.selection.from_run import selection_of
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from tests.opening import answers, question_rows, snapshot
 from tests.opening import coefficients as coefficients_of
 
@@ -41,7 +41,8 @@ def test_gold_that_is_no_verdict_at_all_gives_no_accuracy_and_says_so():
     assert (value, why) == (None, "no_gold")
     assert said == [
         "gold matches no verdict of the file in any of its 4 rows, so no verdict could be right "
-        "and no accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'"
+        "and no accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'; write gold as the "
+        "verdicts are"
     ]
 
 

@@ -184,7 +184,7 @@ def led(path, tmp_path, capsys, *flags):
     for row in json.loads(capsys.readouterr().out):
         names = list(row)[: list(row).index("coefficient")]
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
-    assert main(["reduce", path, *flags]) == 0
+    assert main(["reduce", path, *flags, "--full"]) == 0
     terminal = " ".join(capsys.readouterr().out.split())
     page = tmp_path / "page.html"
     assert main(["report", path, *flags, "--out", str(page)]) == 0
@@ -256,7 +256,7 @@ def test_nothing_is_met_or_higher_where_few_replies_hold_a_verdict(tmp_path, cap
     compared = json.loads(capsys.readouterr().out)
     assert min(row["p_holm"] for row in compared if row["p_holm"] is not None) < 0.05
     assert {(row["standing"], row["reason"]) for row in compared} == {("undecided", "few_verdicts")}
-    assert main(["compare", path, "--by", "judge"]) == 0
+    assert main(["compare", "--full", path, "--by", "judge"]) == 0
     told = capsys.readouterr().out
     assert re.match(r"\d+ of 100 replies hold a verdict \(silent\): nothing is said", told)
     assert main(["advise", path, "--format", "json"]) == 0
@@ -265,7 +265,7 @@ def test_nothing_is_met_or_higher_where_few_replies_hold_a_verdict(tmp_path, cap
     assert row["undefined"] == "few_verdicts"
     assert row["estimate"] is None
     assert {row["judge"] for row in tables["needs"]} == {"noisy"}
-    assert main(["advise", path]) == 0
+    assert main(["advise", "--full", path]) == 0
     assert "silent: " in (text := " ".join(capsys.readouterr().out.split()))
     assert "replies hold a verdict: nothing is said of what more judgments are worth." in text
 
@@ -306,7 +306,7 @@ def test_the_lead_says_how_few_questions_it_rests_on(items, said, tmp_path, caps
     ]
     path, page = str(tmp_path / "rows.csv"), tmp_path / "page.html"
     pl.DataFrame(rows).write_csv(path)
-    assert main(["reduce", path]) == 0
+    assert main(["reduce", path, "--full"]) == 0
     told = " ".join(capsys.readouterr().out.split("(" + str(items))[0].split())
     assert main(["report", path, "--out", str(page)]) == 0
     written = page.read_text()
@@ -325,7 +325,7 @@ def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
         for times in range(3)
     ]  # fmt: skip
     pl.DataFrame(rows).write_csv(file := tmp_path / "rows.csv")
-    assert main(["reduce", str(file)]) == 0
+    assert main(["reduce", str(file), "--full"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     fixed, mixed = said.split(" mixed 20 questions")
     assert "Asked the same prompt again, one rating of this judge" in fixed

@@ -203,7 +203,7 @@ def test_the_judge_that_is_not_given_is_said(tmp_path, capsys):
     ]  # fmt: skip
     file = tmp_path / "rows.parquet"
     pl.DataFrame(rows).write_parquet(file)
-    assert main(["reduce", str(file), "--by", "judge"]) == 0
+    assert main(["reduce", str(file), "--by", "judge", "--full"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert {"a", "judge not given"} <= set(lines)
     page = tmp_path / "page.html"

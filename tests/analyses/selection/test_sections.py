@@ -147,7 +147,7 @@ SEVERAL = "remark: several answer temperatures"
 
 @pytest.mark.slow
 def test_a_cost_that_cannot_be_told_says_why_on_a_terminal(twice, capsys):
-    assert main(["systems", twice, "--resamples", "9"]) == 0
+    assert main(["systems", "--full", twice, "--resamples", "9"]) == 0
     assert SEVERAL in " ".join(capsys.readouterr().out.split())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.selection.systems_compared import compare_systems, read_spending
+from judgerel_ray.analyses.selection.systems_compared import compare_systems, read_answer_costs
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions, pair_tables
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.measuring.systems import one_answer, read_systems
@@ -17,7 +17,7 @@ FEW = ComparisonOptions(resamples=40)
 
 def _compared(rows, options=FEW):
     systems = read_systems(rows.lazy())
-    return compare_systems(systems, read_spending(rows.lazy(), systems), options)
+    return compare_systems(systems, read_answer_costs(rows.lazy(), systems), options)
 
 
 def _pair(verdicts, other, *, shuffled=False):
@@ -220,12 +220,12 @@ def test_one_cost_that_is_lacking_is_named():
     rows = rows.with_columns(cost=pl.Series([1.0] * (rows.height - 1) + [None]))
     says = rf"1 of {rows.height} rows has none \(row {rows.height}\): .* in requests"
     with pytest.warns(ReadingWarning, match=says):
-        assert read_spending(rows.lazy(), []).unit == "requests"
+        assert read_answer_costs(rows.lazy(), []).unit == "requests"
 
 
 def test_a_column_of_costs_that_holds_none_tells_nothing():
     rows = _pair([1, 0], [1, 1]).with_columns(role=pl.lit("judge"), cost=pl.lit(None, pl.String))
-    assert read_spending(rows.lazy(), read_systems(rows.lazy())).unit == "requests"
+    assert read_answer_costs(rows.lazy(), read_systems(rows.lazy())).unit == "requests"
 
 
 @pytest.mark.slow

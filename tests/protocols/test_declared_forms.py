@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Menu, Outcome, OwnForm, SweepError
+from judgerel_ray.core import FormSpec, Menu, Outcome, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.protocols.replies.own_forms import MOST_READ, own_form
+from judgerel_ray.protocols.replies.declared_forms import MOST_READ, declared_form
 from judgerel_ray.protocols.replies.verdicts import read_rating
 
 BRACKETS = {"pattern": r"\[\[(?P<verdict>[^\[\]]+)\]\]", "example": "Two is clearer. [[{verdict}]]"}
@@ -21,7 +21,7 @@ WINNER = {"json": "winner", "example": '{"why": "it fits", "winner": "{verdict}"
 
 def menu_of(table, *, reader="first", n=2, protocol="best_of", **more):
     """The menu of n options that a declared form is read by."""
-    own = own_form({**table, **more}, kind=protocol_named(protocol), where={})
+    own = declared_form({**table, **more}, kind=protocol_named(protocol), where={})
     labels = tuple("ABCDEFGHIJ"[:n])
     words = {
         "letters": tuple((label,) for label in labels),
@@ -31,7 +31,7 @@ def menu_of(table, *, reader="first", n=2, protocol="best_of", **more):
     if own.ties:
         labels, words = (*labels, "tie"), (*words, own.ties)
     ids = tuple(f"id-{label}" for label in labels)
-    return Menu(labels=labels, option_ids=ids, form="own", reader=reader, own=own, words=words)
+    return Menu(labels=labels, option_ids=ids, form="own", reader=reader, declared=own, words=words)
 
 
 def read(text, menu, finish_reason="stop"):
@@ -169,8 +169,8 @@ def test_a_rating_stands_in_a_form_of_ones_own():
     scale = load_scale("points5")
     labels = scale_labels(scale)
     table = {"json": "score", "example": '{"score": {verdict}}', "refusal": "null"}
-    own = own_form(table, kind=protocol_named("rating"), where={})
-    menu = Menu(labels=labels, option_ids=labels, form="own", scale=scale, own=own)
+    own = declared_form(table, kind=protocol_named("rating"), where={})
+    menu = Menu(labels=labels, option_ids=labels, form="own", scale=scale, declared=own)
     read_one = {
         text: read_rating(text, finish_reason="stop", menu=menu)
         for text in (
@@ -210,17 +210,17 @@ def test_a_rating_stands_in_a_form_of_ones_own():
 )
 def test_what_is_declared_wrong_is_refused_in_one_line(table, said):
     with pytest.raises(SweepError, match=said) as caught:
-        own_form(table, kind=protocol_named("best_of"), where={"file": "t"})
+        declared_form(table, kind=protocol_named("best_of"), where={"file": "t"})
     assert "\n" not in str(caught.value)
 
 
 def test_other_protocols_have_no_ties_and_ratings_no_options():
     with pytest.raises(SweepError, match="tie needs protocol best_of"):
-        own_form({**BRACKETS, "tie": "C"}, kind=protocol_named("correctness"), where={})
+        declared_form({**BRACKETS, "tie": "C"}, kind=protocol_named("correctness"), where={})
     with pytest.raises(SweepError, match="may be rated is the scale's"):
-        own_form({**BRACKETS, "options": ["1", "2"]}, kind=protocol_named("rating"), where={})
+        declared_form({**BRACKETS, "options": ["1", "2"]}, kind=protocol_named("rating"), where={})
     with pytest.raises(SweepError, match="a list of two"):
-        own_form(
+        declared_form(
             {**BRACKETS, "options": ["1", "2", "3"]}, kind=protocol_named("correctness"), where={}
         )
 
@@ -249,7 +249,7 @@ def test_json_of_any_words_is_read_back(names, before, after):
     menu = declared({"json": "out.winner", "example": '{"out": {"winner": "{verdict}"}}'}, names)
     assume(menu is not None)
     for label, (word,) in zip(menu.labels, menu.words, strict=True):
-        assert read(before + fill_example(menu.own, word) + after, menu) == label
+        assert read(before + fill_example(menu.declared, word) + after, menu) == label
         spelled = json.dumps({"why": [1, {"x": word}], "out": {"more": {}, "winner": word}})
         assert read(before + spelled + after, menu) == label
 
@@ -264,7 +264,7 @@ def test_patterns_read_back_any_words_that_do_not_hold_their_own_marks(names, be
     assume(menu is not None)
     for label, (word,) in zip(menu.labels, menu.words, strict=True):
         if "</v>" not in word:
-            assert read(before + fill_example(menu.own, word) + " and more", menu) == label
+            assert read(before + fill_example(menu.declared, word) + " and more", menu) == label
 
 
 # Pieces of the forms among other text: most texts of random characters hold no verdict at all.
@@ -326,4 +326,4 @@ def test_no_reply_takes_a_form_for_ever(table, text):
 def test_the_declaration_is_hashable_and_small_as_menus_go_to_every_node():
     menu = menu_of(BRACKETS, tie=["C", "tie"])
     assert hash(menu) == hash(menu_of(BRACKETS, tie=["C", "tie"]))
-    assert isinstance(menu.own, OwnForm)
+    assert isinstance(menu.declared, FormSpec)

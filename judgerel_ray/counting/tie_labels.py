@@ -115,8 +115,8 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     if every[ORDER].drop_nulls().n_unique() < _PAIR:
         return Placed(rows=rows)
     ties, notes = _named_ties(every)
-    own, more = _own_letter(every.filter(~pl.col("verdict").is_in(ties)), n_options)
-    ties += own
+    tie_letters, more = _unplaced_labels(every.filter(~pl.col("verdict").is_in(ties)), n_options)
+    ties += tie_letters
     pairs = every.filter(~pl.col("verdict").is_in(ties))
     strays, last = _strays(pairs, labelled, ties, n_options)
     notes = [*notes, *more, *last]
@@ -184,7 +184,7 @@ def _named_ties(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
     return ties, notes
 
 
-def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], list[str]]:
+def _unplaced_labels(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], list[str]]:
     """Verdicts of other names that stand nowhere by their label, and what is said of them."""
     kinds = pairs.group_by("verdict").agg(
         pl.col(SHOWN).n_unique().alias("labels"), pl.col(SHOWN).first(), pl.col(ORDER).n_unique()

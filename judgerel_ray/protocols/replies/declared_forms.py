@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgerel_ray.core import Menu, OwnForm, Scale, SweepError, printable
+from judgerel_ray.core import FormSpec, Menu, Scale, SweepError, printable
 from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.criteria import check_keys
 from judgerel_ray.protocols.replies.json_values import OBJECT, RepeatedKey, outermost_values
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from judgerel_ray.protocols.ask import AskKind
 
-OWN = "own"
+DECLARED = "own"
 """What a menu calls the form that its template declares."""
 TIE = "tie"
 """Label and option id of a tie; reducers know it for no option."""
@@ -57,35 +57,35 @@ _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 """Texts of one character at most."""
 
 
-def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
+def find_declared(text: str, menu: Menu, ended: bool) -> list[Mention]:
     r"""Find the verdicts of a reply in the form its menu declares."""
-    own = menu.own
-    if own is None:
+    form = menu.declared
+    if form is None:
         raise SweepError(f"form {menu.form} needs the declaration of a template")
     text = text.strip() if ended else text.lstrip()
     if len(text) > MOST_READ:
         return []
-    (found,) = read_words([text], own)
-    if not ended and own.pattern and found and not _is_whole(text, found, menu):
+    (found,) = read_words([text], form)
+    if not ended and form.pattern and found and not _is_whole(text, found, menu):
         found = found[:-1]
     mentions = (mention_of(words, menu) for words in found)
     return [mention for mention in mentions if mention is not None]
 
 
-def read_words(texts: Sequence[str], own: OwnForm) -> list[list[tuple[str, ...]]]:
+def read_words(texts: Sequence[str], form: FormSpec) -> list[list[tuple[str, ...]]]:
     """Read the words that stand in a form's place, of each text in the order written.
 
     Several together where one statement holds several, as an array does or a key that is repeated.
 
     Examples
     --------
-    >>> own = OwnForm(path=("result", "winner"), example='{"result": {"winner": "{verdict}"}}')
-    >>> read_words(['So: {"result": {"winner": "A"}}, {"result": 1}', "none"], own)
+    >>> form = FormSpec(path=("result", "winner"), example='{"result": {"winner": "{verdict}"}}')
+    >>> read_words(['So: {"result": {"winner": "A"}}, {"result": 1}', "none"], form)
     [[('A',)], []]
     """
-    if own.path:
-        return [[words for words in _in_objects(text, own.path) if words] for text in texts]
-    return [[(word,) for word in words if word] for words in _captured(texts, own.pattern)]
+    if form.path:
+        return [[words for words in _in_objects(text, form.path) if words] for text in texts]
+    return [[(word,) for word in words if word] for words in _captured(texts, form.pattern)]
 
 
 def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
@@ -94,14 +94,15 @@ def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
     Examples
     --------
     >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="own",
-    ...             own=OwnForm(pattern="(?P<verdict>.)", example="{verdict}", refusals=("N/A",)),
+    ...             declared=FormSpec(
+    ...                 pattern="(?P<verdict>.)", example="{verdict}", refusals=("N/A",)),
     ...             words=(("1", "one"), ("2",)))
     >>> mention_of(("**One**",), menu).labels, mention_of(("n/a",), menu).refuses
     (('A',), True)
     """
-    if menu.own is None or words == (PLACEHOLDER,):
+    if menu.declared is None or words == (PLACEHOLDER,):
         return None
-    known = _meanings(menu.words, menu.labels, menu.own.refusals)
+    known = _meanings(menu.words, menu.labels, menu.declared.refusals)
     if len(words) == 1 and _meaning(words[0], known) == _REFUSAL:
         return Mention((" ".join(words[0].split()),), refuses=True)
     labels: list[str] = []
@@ -114,16 +115,16 @@ def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
     return Mention(tuple(dict.fromkeys(labels))) if labels else None
 
 
-def fill_example(own: OwnForm, word: str) -> str:
+def fill_example(form: FormSpec, word: str) -> str:
     r"""Write a reply in a declared form: its example with a word in the verdict's place.
 
     Examples
     --------
-    >>> fill_example(OwnForm(path=("winner",), example='{"winner": "{verdict}"}'), 'the "best"')
+    >>> fill_example(FormSpec(path=("winner",), example='{"winner": "{verdict}"}'), 'the "best"')
     '{"winner": "the \\"best\\""}'
     """
-    written = json.dumps(word, ensure_ascii=False)[1:-1] if own.path else word
-    return own.example.replace(PLACEHOLDER, written)
+    written = json.dumps(word, ensure_ascii=False)[1:-1] if form.path else word
+    return form.example.replace(PLACEHOLDER, written)
 
 
 def _captured(texts: Sequence[str], pattern: str) -> list[list[str]]:
@@ -154,14 +155,14 @@ def matches_nothing(pattern: str) -> bool:
 
 def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
     """Whether the last match of a cut reply would be there however the reply went on."""
-    own = cast(OwnForm, menu.own)
-    (marked,) = _marked([text], own.pattern)
+    form = cast(FormSpec, menu.declared)
+    (marked,) = _marked([text], form.pattern)
     if not marked.endswith(_DONE):
         return True
     last = found[-1][0]
-    known = [word for words in (*menu.words, own.refusals) for word in words]
+    known = [word for words in (*menu.words, form.refusals) for word in words]
     rest = [word[len(last) :] for word in known if word.startswith(last) and word != last]
-    longer = read_words([text + probe for probe in (*_PROBES, *rest)], own)
+    longer = read_words([text + probe for probe in (*_PROBES, *rest)], form)
     return all(again[: len(found)] == found for again in longer)
 
 
@@ -241,7 +242,9 @@ def _bare(word: str) -> str:
     return folded_word(word).strip(_MARKS)
 
 
-def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, object]) -> OwnForm:
+def declared_form(
+    table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, object]
+) -> FormSpec:
     r"""Read and check the table ``[form]`` of a template."""
     if "verdict" in table:
         raise SweepError(
@@ -267,7 +270,7 @@ def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, 
             hint=f"example = 'The second is clearer. [[{PLACEHOLDER}]]'",
         )
     naming, words = _options(table, kind.traits, where)
-    own = OwnForm(
+    form = FormSpec(
         example=example.strip(),
         pattern=_checked(pattern, where) if pattern else "",
         path=_steps(path, where) if path else (),
@@ -276,11 +279,11 @@ def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, 
         ties=_words_of(table, "tie", where),
         refusals=_words_of(table, "refusal", where),
     )
-    if own.ties and not kind.ties:
+    if form.ties and not kind.ties:
         raise SweepError(f"tie needs protocol best_of, got {kind.name}", where=where)
     places = [f"option {place}" for place in range(1, len(words) + 1)]
-    refuse_clashes((*words, own.ties, own.refusals), (*places, "tie", "refusal"), where)
-    return own
+    refuse_clashes((*words, form.ties, form.refusals), (*places, "tie", "refusal"), where)
+    return form
 
 
 def refuse_clashes(
@@ -365,33 +368,33 @@ def _options(
     table: Mapping[str, object], traits: Traits, where: Mapping[str, object]
 ) -> tuple[Naming, tuple[tuple[str, ...], ...]]:
     """What options are called, and their words where these are listed."""
-    given = table.get("options")
-    if given is None:
+    value = table.get("options")
+    if value is None:
         return "letters", ()
     if traits.on_scales:
         raise SweepError(
             "options needs protocol best_of or correctness: what may be rated is the scale's",
             where=where,
         )
-    if isinstance(given, str) and traits.compares:
+    if isinstance(value, str) and traits.compares:
         for naming in _NAMINGS:
-            if given == naming:
+            if value == naming:
                 return naming, ()
     least = 2
     if (
-        not isinstance(given, list)
-        or len(given) < least
-        or (len(given) > least and traits.judges_singly)
+        not isinstance(value, list)
+        or len(value) < least
+        or (len(value) > least and traits.judges_singly)
     ):
         raise SweepError(
             "options must be "
             + ("letters, numbers, texts, or a list of the words for each option in the order shown"
                if traits.compares else "a list of two: the words for correct and incorrect")
-            + f", got {given!r}",
+            + f", got {value!r}",
             where=where,
             hint='options = ["first", "second"], or [["yes", "true"], ["no", "false"]]',
         )  # fmt: skip
-    return "words", tuple(_as_words(one, "options", where) for one in given)
+    return "words", tuple(_as_words(one, "options", where) for one in value)
 
 
 def _words_of(
@@ -401,18 +404,18 @@ def _words_of(
     return _as_words(table[key], key, where) if key in table else ()
 
 
-def _as_words(given: object, key: str, where: Mapping[str, object]) -> tuple[str, ...]:
+def _as_words(value: object, key: str, where: Mapping[str, object]) -> tuple[str, ...]:
     """One word or several, each a text in one line, a whole number or a truth value."""
     words = []
-    for one in given if isinstance(given, list) else [given]:
+    for one in value if isinstance(value, list) else [value]:
         word = json.dumps(one) if isinstance(one, bool | int) else one
         if not isinstance(word, str) or not word.strip() or not word.strip().isprintable():
             raise SweepError(
-                f"{key} must be words in one line, none of them empty, got {given!r}", where=where
+                f"{key} must be words in one line, none of them empty, got {value!r}", where=where
             )
         words.append(word.strip())
     if not words:
-        raise SweepError(f"{key} must name a word, got {given!r}", where=where)
+        raise SweepError(f"{key} must name a word, got {value!r}", where=where)
     return tuple(words)
 
 

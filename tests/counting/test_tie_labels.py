@@ -9,9 +9,9 @@ import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting import placeless
+from judgerel_ray.counting import tie_labels
 from judgerel_ray.counting.groups.tally import tally_judgments
-from judgerel_ray.counting.placeless import placed, placed_tally
+from judgerel_ray.counting.tie_labels import placed, placed_tally
 from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
 from tests.opening import snapshot
@@ -244,7 +244,7 @@ def test_a_letter_of_its_own_takes_no_second_count(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("rows were counted again")
 
-    monkeypatch.setattr(placeless, "tally_judgments", refuse)
+    monkeypatch.setattr(tie_labels, "tally_judgments", refuse)
     found, notes = placed_tally(own)
     columns = ["item_id", "option_order"]
     counted = [one.nested.by_place().long(columns).sort(pl.all()) for one in (found, none)]

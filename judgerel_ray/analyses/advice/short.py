@@ -1,0 +1,340 @@
+"""The short answer of ``advise``: what each judge has, what the target takes, what stays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.advice.show import (
+    component,
+    few_verdicts,
+    lever,
+    nested_split,
+    purchase,
+    unreached,
+)
+from judgerel_ray.analyses.advice.unreachable import Unreachable
+from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.short import (
+    GRAVE,
+    HARMFUL,
+    PLAIN,
+    WEAK,
+    Groups,
+    Remark,
+    Row,
+    findings_of_row,
+    groups_of,
+    short_blocks,
+    short_table,
+)
+from judgerel_ray.blocks.text_sections import with_interval
+from judgerel_ray.blocks.words import (
+    cell,
+    costing,
+    explanation,
+    group_label,
+    number,
+    percent,
+    reason,
+)
+from judgerel_ray.core import count_of
+from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.lead_codes import LeadCode
+
+_FIRST = ("component", "design", "target", "n_items", "n_judges")
+_UNKNOWN = Remark(
+    text="reproducibility is unknown, as only the same prompt was asked again: option_orders = 2 "
+    "or a second template asks it",
+    severity=HARMFUL,
+)
+_TARGETS = {"majority_stability": "majority stability {}", "interval_width": "alpha within {}"}
+_UNKNOWN_YET = (
+    Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
+)  # fmt: skip
+_LARGE = 0.1  # share of the variance from which an error is named
+
+
+def advised_short(
+    tables: Mapping[str, pl.DataFrame], command: str | None, *, has_budget: bool = False
+) -> list[Block]:
+    """Lay the short answer out: a row a group for its first target; others in sentences.
+
+    How to split a budget is said where one is given.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.advice.advice import advise_judgments
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "score": [1.0, 3.0, 5.0, 5.0]}
+    >>> found = advise_judgments(pl.LazyFrame(rows), target={"generalizability": 0.9})
+    >>> advised_short(found.tables(), None)[0].text
+    '2 questions: 4 judgments'
+    """
+    known = {name: table for name, table in tables.items() if not table.is_empty()}
+    every = [row for name in ("designs", "components", "needs") if name in known
+             for row in known[name].iter_rows(named=True)]  # fmt: skip
+    some = next(iter(known.values()), pl.DataFrame())
+    columns = [*_before_content(some)]
+    groups = groups_of(every, columns)
+    needs = _by_group(known.get("needs"), groups)
+    targets = dict.fromkeys(
+        (row["target"], row["wanted"]) for rows in needs.values() for row in rows
+    )
+    alike = [one for one in targets if all(_as_first(rows, one) for rows in needs.values())]
+    leading = {who: _leading(rows) for who, rows in needs.items()}
+    ones = _by_group(known.get("designs"), groups)
+    rows = [
+        {**row, "need": leading.get(who := groups.of(row)), "one": _one(ones.get(who, []))}
+        for row in groups.rows
+    ]
+    has_asked = _levels_known(known.get("designs"))
+    findings = [
+        *_of_components(known.get("components"), groups),
+        *([] if has_asked else [_UNKNOWN]),
+        *(one for who, those in needs.items() for one in _of_needs(those, alike, who)),
+        *(_of_splits(known.get("splits"), groups) if has_budget else ()),
+        *_of_panel(known.get("panel")),
+    ]
+    columns_shown = {head: write for head, write in _COLUMNS.items() if has_asked or head != "same"}
+    table = short_table(rows, groups, columns_shown) if targets else []
+    return short_blocks(
+        _scope(known.get("components"), groups),
+        [*table, *_conditions([row for row in leading.values() if row], alike)],
+        findings,
+        ("check against requirements", command),
+        everyone=groups.labels.values(),
+    )
+
+
+Target = tuple[object, object]
+"""Its name, and the value that is wanted."""
+
+
+def _as_first(rows: Sequence[Row], target: Target) -> bool:
+    """Whether a target takes exactly what the first one does, by every lever."""
+    names = ("lever", "needed_whole", "needed_cautious", "unreachable", "error_of")
+    first = (rows[0]["target"], rows[0]["wanted"])
+    ways = [
+        [[row[name] for name in names] for row in rows if (row["target"], row["wanted"]) == one]
+        for one in (first, target)
+    ]
+    return ways[0] == ways[1]
+
+
+def _before_content(table: pl.DataFrame) -> Sequence[str]:
+    """The columns of groups of any of the tables."""
+    place = next((i for i, name in enumerate(table.columns) if name in _FIRST), 0)
+    return table.columns[:place]
+
+
+def _by_group(table: pl.DataFrame | None, groups: Groups) -> dict[str, list[Row]]:
+    """Rows by the name of their group."""
+    found: dict[str, list[Row]] = {}
+    for row in table.iter_rows(named=True) if table is not None else ():
+        found.setdefault(groups.of(row), []).append(row)
+    return found
+
+
+def _leading(rows: Sequence[Row]) -> Row:
+    """The first target's row, by judgments spread over what should not matter where that varies."""
+    those = [row for row in rows if row["target"] == rows[0]["target"]]
+    return next((row for row in those if row["lever"] == "apart"), those[0])
+
+
+def _one(designs: Sequence[Row]) -> Mapping[str, Row]:
+    """What one judgment is worth: spread over facets, and of the same prompt."""
+    return {str(row["design"]): row for row in designs if row["n_judgments"] == 1}
+
+
+def _levels_known(designs: pl.DataFrame | None) -> bool:
+    """Whether orders or wordings varied; of nothing that is known, whether that matters."""
+    if designs is None or designs["design"].is_null().all():
+        return True
+    return bool((designs["design"] == "apart").any())
+
+
+def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
+    """Say what the advice rests on."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for row in components.iter_rows(named=True) if components is not None else ():
+        sizes.setdefault(groups.of(row), (row["n_items"] or 0, row["n_judgments"] or 0))
+    items = sorted({n for n, _ in sizes.values()}) or [0]
+    least = f"{items[0]:,} to " if len(items) > 1 else ""
+    n_judgments = sum(n for _, n in sizes.values())
+    kind = "judge" if [*groups.varying] == ["judge"] else "group"
+    several = len(groups.rows) > 1
+    who = f"{count_of(len(groups.rows), kind)}, " if several else ""
+    each = " each" if several else ""
+    asked = f"{who}{least}{count_of(items[-1], 'question')}{each}{groups.shared}"
+    return f"{asked}: {count_of(n_judgments, 'judgment')}"
+
+
+def _target(target: Target) -> str:
+    name, wanted = target
+    return _TARGETS.get(str(name), f"{reason(name)} {{}}").format(cell(wanted))
+
+
+def _conditions(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
+    """What the table is about, in a line below it: the targets, and how judgments are spread."""
+    ways = dict.fromkeys(lever("lever", in_full=False)(row) for row in needs if row["lever"])
+    if ways:
+        targets = " and ".join(map(_target, alike))
+        text = f"needed, sure (95 %): judgments of each question for {targets}, by"
+        yield Paragraph(f"{text} {' or '.join(ways)}", kind="soft")
+
+
+def _need(row: Row) -> Row:
+    return cast(Row, row["need"] or {})
+
+
+def _needed(row: Row) -> str:
+    """How many judgments a question, or what keeps it from being known."""
+    need = _need(row)
+    if not need:
+        return "not known"
+    if need["needed_whole"] is None:
+        return "out of reach" if need["now"] is not None else "not known"
+    return f"{need['needed_whole']:,}"
+
+
+def _sure(row: Row) -> str:
+    """How many it takes for the low end of the interval to reach the target."""
+    need = _need(row)
+    if not need or need["needed_whole"] is None or need["standing"] is None:
+        return "-"
+    sure = need["needed_cautious"]
+    return "none is" if sure is None else f"{sure:,}"
+
+
+def _price(unit: str) -> Callable[[Row], str]:
+    return lambda row: costing(_need(row).get(unit))
+
+
+def _drawn(row: Row) -> str:
+    """What one judgment is worth with orders and wordings drawn at random, where they were."""
+    one = cast(Mapping[str, Row], row["one"])
+    if spread := one.get("apart"):
+        return with_interval("generalizability", "low", "high")(spread)
+    if same := one.get("replications"):
+        return with_interval("repeatability", "repeatability_low", "repeatability_high")(same)
+    return "-"
+
+
+def _again(row: Row) -> str:
+    """What one judgment is worth where the same prompt comes again."""
+    one = cast(Mapping[str, Row], row["one"]).get("replications")
+    return number(one["repeatability"]) if one else "-"
+
+
+def _now(row: Row) -> str:
+    need = _need(row)
+    return f"{number(need.get('now'))} {need.get('standing') or ''}".rstrip() if need else "-"
+
+
+_COLUMNS = {
+    "one [95 %]": _drawn,
+    "same": _again,
+    "all now": _now,
+    "needed": _needed,
+    "sure": _sure,
+    "judgments": _price("judgments"),
+    "tokens": _price("tokens"),
+    "GPU-seconds": _price("gpu_seconds"),
+}
+
+
+def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
+    """The largest error of every group, what its numbers lack, and why some have none."""
+    if components is None:
+        return
+    split, few = nested_split(components), few_verdicts(components)
+    yield from [Remark(text=few, severity=GRAVE)] if few else ()
+    yield from [Remark(text=split, severity=WEAK)] if split else ()
+    for who, rows in _by_group(components, groups).items():
+        errors = [row for row in rows if row["part"] == "error" and row["component"] != "residual"]
+        worst = max(errors, key=lambda row: row["share"] or 0, default=None)
+        if worst is not None and (worst["share"] or 0) >= _LARGE:
+            text = f"{percent(worst['share'])} of a judgment's variance is {component(worst)}"
+            yield Remark(text=text, who=who, severity=HARMFUL, kind="largest error")
+        for row in rows:
+            if (row["undefined"] or LeadCode.FEW_VERDICTS) != LeadCode.FEW_VERDICTS:
+                what = f"{component(row)}: " if row["component"] is not None else ""
+                text = f"{what}{explanation(reason(row['undefined']))}"
+                yield Remark(text=text, who=who, severity=WEAK)
+            for one in findings_of_row(row, who):
+                if Flag.FEW_VERDICTS not in one.kind:
+                    yield one
+
+
+def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Remark]:
+    """What every other target takes by every lever, and what keeps one from being reached."""
+    leading = _leading(rows)
+    ways: dict[str, list[Target]] = {}
+    if leading["lever"] is None:  # what varies says why nothing is known
+        return
+    for target in dict.fromkeys((row["target"], row["wanted"]) for row in rows):
+        those = [row for row in rows if (row["target"], row["wanted"]) == target]
+        if target in alike:  # what the table's row does not say
+            named_ways = [row for row in those if row is not leading and row["unreachable"]]
+            if target != alike[0]:
+                named_ways = []
+            if leading["unreachable"] and target == alike[0]:
+                named_ways.append(leading)
+            for row in named_ways:
+                yield Remark(text=_way(row), who=who, severity=HARMFUL)
+        else:
+            ways.setdefault("; ".join(map(_way, those)), []).append(target)
+    for text, targets in ways.items():
+        names = " and ".join(map(_target, targets))
+        reached = any(row["needed"] is not None for row in rows
+                      if (row["target"], row["wanted"]) in targets)  # fmt: skip
+        severity = PLAIN if reached else WEAK
+        yield Remark(text=f"{names}: {text}", who=who, severity=severity, kind=names)
+
+
+def _way(row: Row) -> str:
+    """What a lever takes, or why it never does."""
+    by = lever("lever", in_full=False)(row) if row["lever"] else ""
+    if row["needed"] is None:
+        why, _, would = unreached(row).partition("; ")
+        if row["unreachable"] in _UNKNOWN_YET:
+            return would or why
+        if row["unreachable"] == Unreachable.TOO_FEW_QUESTIONS:
+            return f"never by {by}"
+        return f"no number of {by} reaches it: {why}" if by else why
+    unsure = row["standing"] is not None and row["needed_cautious"] is None
+    return f"{row['needed_whole']:,} {by}{', not sure' * unsure} ({purchase(row)})"
+
+
+def _of_splits(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
+    """The best way to split the budget."""
+    for row in splits.filter("best").iter_rows(named=True) if splits is not None else ():
+        text = (
+            f"best split of the budget, for the same prompt: {row['n_items']:,} questions x "
+            f"{row['n_replications']:,} replications, alpha's interval {number(row['width'])} wide"
+        )
+        yield Remark(text=text, who=groups.of(row), kind="split")
+
+
+def _of_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
+    """What the judges are worth together."""
+    if panel is None:
+        return
+    rows = [*panel.filter(n_judges=pl.col("judges")).iter_rows(named=True)]
+    groups = groups_of(rows, _before_content(panel))
+    worth = with_interval("effective", "effective_low", "effective_high")
+    for row in rows:
+        ways = (
+            f"their worth is not known ({reason(row['undefined'])})"
+            if row["undefined"]
+            else f"worth {worth(row)} with independent errors"
+        )
+        agree = f"agrees with another {percent(row['agreement'])} of the time; "
+        agree = agree if row["agreement"] is not None else ""
+        n = f"panel of {row['judges']:,} judges"
+        text = f"a {n} {agree}{ways}" if agree else f"a {n} is {ways}"
+        who = group_label(row, groups.varying) if groups.varying else ""
+        yield Remark(text=text, who=who, kind="panel")

@@ -1,0 +1,1 @@
+"""Judges held against labels, and against each other."""

@@ -1,0 +1,192 @@
+"""Agreement with labels and between judges, in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Heat,
+    Paragraph,
+    Section,
+    Table,
+    Tint,
+    counts,
+    estimates,
+    key_columns,
+)
+from judgerel_ray.blocks.columns import natural
+from judgerel_ray.blocks.words import Row, ends_of, group_label, number, percent, reason
+
+TITLE = "Agreement with labels and between judges"
+_MOST_TINT = 45  # percent of the mark's colour: its text stays readable on it
+_MOST_LISTED = 10  # pairs that are listed one by one
+_LEAST = 3  # judges of a matrix
+_POLICIES = {"category": "a verdict of its own", "drop": "left out"}
+_READ = (
+    "Kappa is 1 where verdicts and labels always agree and 0 where they agree as often as the "
+    "labels shuffled across the questions would; a question weighs 1, shared among its verdicts. "
+    "People: the kappa of two people who labelled the same question, which a judge as good as a "
+    "person would reach. Recall of a positive class is the rate of true positives, of a negative "
+    "one that of true negatives. Intervals are 95 %, by question."
+)
+
+
+def agreement_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Lay out agreement with labels, class by class, and that of every two judges.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.agreement.agreement import AgreementTables
+    >>> [type(block).__name__ for block in agreement_blocks(AgreementTables().tables())]
+    ['Paragraph']
+    """
+    found = [*_labels(tables["labels"]), *_classes(tables["classes"]), *_pairs(tables["pairs"])]
+    return [*found, Paragraph(_READ, "soft")]
+
+
+def agreement_section(tables: Mapping[str, pl.DataFrame]) -> Section:
+    """The same as a section of a page.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.agreement.agreement import AgreementTables
+    >>> agreement_section(AgreementTables().tables()).title
+    'Agreement with labels and between judges'
+    """
+    return Section(TITLE, agreement_blocks(tables))
+
+
+def _labels(labels: pl.DataFrame) -> list[Block]:
+    """Judges against labels, a row each."""
+    rows = labels.to_dicts()
+    if not rows:
+        return []
+    keys = labels.columns[: labels.columns.index("missing")]
+    people = [] if labels["people_kappa"].is_null().all() else [
+        _estimates("people's kappa", rows, "people_kappa", "people")
+    ]  # fmt: skip
+    columns = [
+        *key_columns(rows, keys),
+        *_policy(rows),
+        counts("labelled questions", [row["n_items"] for row in rows]),
+        _shares("accuracy", rows, "accuracy"),
+        _kappas(rows, "Cohen's kappa"),
+        *people,
+        Column(head="by chance", cells=[number(row["noise_floor"]) for row in rows],
+               is_number=True),
+    ]  # fmt: skip
+    return [Table("Judges against labels", columns)]
+
+
+def _classes(classes: pl.DataFrame) -> list[Block]:
+    """Every label: how often it is given and found."""
+    rows = classes.to_dicts()
+    if not rows:
+        return []
+    keys = classes.columns[: classes.columns.index("missing")]
+    columns = [
+        *key_columns(rows, keys),
+        *_policy(rows),
+        Column(head="label", cells=[str(row["label"]) for row in rows]),
+        counts("questions", [row["n_items"] for row in rows]),
+        Column(head="of labels", cells=[percent(row["label_share"]) for row in rows],
+               is_number=True),
+        Column(head="of verdicts", cells=[percent(row["verdict_share"]) for row in rows],
+               is_number=True),
+        _shares("recall", rows, "recall"),
+        _shares("precision", rows, "precision"),
+    ]  # fmt: skip
+    return [Table("Label by label", columns)]
+
+
+def _pairs(pairs: pl.DataFrame) -> list[Block]:
+    """Every two judges: a matrix of three or more, and a list of few pairs."""
+    if pairs.is_empty():
+        return []
+    keys = pairs.columns[: pairs.columns.index("judge_a")]
+    found: list[Block] = []
+    for _, part in pairs.group_by([*keys, "missing"], maintain_order=True):
+        judges = sorted({*part["judge_a"], *part["judge_b"]}, key=natural)
+        if len(judges) >= _LEAST:
+            found.append(_matrix(part, judges, keys, several=pairs["missing"].n_unique() > 1))
+    rows = pairs.to_dicts()
+    if len(rows) <= _MOST_LISTED:
+        columns = [
+            *key_columns(rows, [*keys, "judge_a", "judge_b"]),
+            *_policy(rows),
+            counts("shared questions", [row["n_items"] for row in rows]),
+            _kappas(rows, "Cohen's kappa"),
+            _estimates("Krippendorff's alpha", rows, "krippendorff_alpha", "alpha"),
+            Column(head="agreement", cells=[percent(row["percent_agreement"]) for row in rows],
+                   is_number=True),
+        ]  # fmt: skip
+        found.append(Table("Judges against each other", columns))
+    return found
+
+
+def _matrix(
+    part: pl.DataFrame, judges: Sequence[str], keys: Sequence[str], *, several: bool
+) -> Heat:
+    """Kappa of every two judges, tinted by it."""
+    known = {}
+    for row in part.iter_rows(named=True):
+        for one, other in (("judge_a", "judge_b"), ("judge_b", "judge_a")):
+            known[row[one], row[other]] = row["cohen_kappa"]
+    first = part.row(0, named=True)
+    whose = group_label(first, keys) if keys else ""
+    policy = f"replies without a verdict {_POLICIES[first['missing']]}" if several else ""
+    words = [text for text in (whose, policy) if text]
+    return Heat(
+        caption=": ".join(["Cohen's kappa between judges", *([", ".join(words)] if words else [])]),
+        heads=["judge", *judges],
+        rows=[(one, "", [_tint(known.get((one, other)), one == other) for other in judges])
+              for one in judges],
+    )  # fmt: skip
+
+
+def _tint(kappa: object, is_itself: bool) -> Tint:
+    """One kappa; a dash on the diagonal and where there is none."""
+    if is_itself or not isinstance(kappa, float):
+        return Tint(text="-")
+    return Tint(text=number(kappa, 2), percent=_MOST_TINT * max(0.0, kappa))
+
+
+def _kappas(rows: Sequence[Row], head: str) -> Column:
+    """Kappa with its interval, or why there is none."""
+    cells = [number(row["cohen_kappa"]) if row["undefined"] is None
+             else f"undefined: {reason(row['undefined'])}" for row in rows]  # fmt: skip
+    return Column(head=head, cells=cells, small=_ends(rows, "kappa"), is_number=True)
+
+
+def _estimates(head: str, rows: Sequence[Row], name: str, of: str) -> Column:
+    """A number with its interval beside it."""
+    return estimates(head, rows, name, lambda row: _ends([row], of)[0])
+
+
+def _shares(head: str, rows: Sequence[Row], name: str) -> Column:
+    """A share in percent with its interval."""
+    return Column(
+        head=head, cells=[percent(row[name]) for row in rows],
+        small=[
+            "" if row[f"{name}_low"] is None
+            else f"[{percent(row[f'{name}_low'])}, {percent(row[f'{name}_high'])}]"
+            for row in rows
+        ],
+        is_number=True,
+    )  # fmt: skip
+
+
+def _ends(rows: Sequence[Row], of: str) -> list[str]:
+    """Intervals as text."""
+    return [ends_of(row, of) for row in rows]
+
+
+def _policy(rows: Sequence[Row]) -> list[Column]:
+    """What replies without a verdict count as, where that makes two rows of one."""
+    if len({row["missing"] for row in rows}) < 2:
+        return []
+    return [Column(head="no verdict", cells=[_POLICIES[str(row["missing"])] for row in rows])]

@@ -1,0 +1,194 @@
+"""The short answer of ``correct``: the corrected score beside the judge's own, and its grounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.correction.correction import FEW, Caution
+from judgerel_ray.analyses.correction.show import CAUTIONS, RATES, saved_words
+from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.short import (
+    GRAVE,
+    HARMFUL,
+    PLAIN,
+    WEAK,
+    Groups,
+    Remark,
+    Row,
+    groups_of,
+    short_blocks,
+    short_table,
+)
+from judgerel_ray.blocks.words import cell, interval, number, percent, reason
+from judgerel_ray.core import count_of
+
+_HEADS = {
+    "ppi": "corrected [95 %]", "judge_alone": "judge alone", "labels_alone": "labels alone",
+    "rogan_gladen": "Rogan-Gladen",
+}  # fmt: skip
+_HARM = {"transport": HARMFUL, "few_labels": HARMFUL}
+_SURE = 0.05
+
+
+def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay the short answer out: a row a group, what weakens it, and the labels that it takes.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.correction.tables import AgreedJudges, AgreedScores
+    >>> empty = {"agreed": AgreedScores.frame(), "judges": AgreedJudges.frame()}
+    >>> corrected_short(empty, None)[0].text[:47]
+    'without labels, if judges err independently of '
+    """
+    if tables["agreed"].width:
+        return _agreed(tables["agreed"], tables["judges"], command)
+    rows = [*tables["estimates"].iter_rows(named=True)]
+    keys = tables["estimates"].columns[: tables["estimates"].columns.index("estimate")]
+    groups = groups_of(rows, keys)
+    parts: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        parts.setdefault(groups.of(row), {})[str(row["estimate"])] = row
+    firsts: list[Row] = [{**of["ppi"], "of": of} for of in parts.values()]
+    columns = {
+        _HEADS["ppi"]: _valued,
+        **{head: _of(name) for name, head in _HEADS.items() if name != "ppi"},
+        "labels": lambda row: f"{row['n_labels']:,}",
+    }
+    findings = [
+        *(one for row in firsts for one in _of_group(row, groups)),
+        *_of_rates(tables["rates"], groups),
+        *_of_differences(tables["differences"]),
+        *_of_budget(tables["budget"], groups),
+    ]
+    first = firsts[0]
+    what = "pass rate" if first["measure"] == "rate" else "mean score"
+    units = sorted({cast(int, row["n_units"]) for row in firsts})
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((units[0], units[-1])))
+    return short_blocks(
+        f"{what} of {asked} judged units, corrected by labels (PPI++){groups.shared}",
+        [
+            *short_table(firsts, groups, columns),
+            Paragraph("intervals: 95 %, by question, repeats of the judge in them", kind="soft"),
+        ],
+        findings,
+        ("see how steady the judge is", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _valued(row: Row) -> str:
+    if row["value"] is None:
+        return f"none: {reason(row['undefined'])}"
+    return f"{number(row['value'])} {interval(row) or '[no interval]'}"
+
+
+def _of(name: str) -> Callable[[Row], str]:
+    def write(row: Row) -> str:
+        of = cast(Mapping[str, Row], row["of"]).get(name)
+        return number(of["value"]) if of else "-"
+
+    return write
+
+
+def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
+    """What weakens the corrected score, and what the judge adds to the labels."""
+    who, of = groups.of(row), cast(Mapping[str, Row], row["of"])
+    for one in of.values():
+        if one["undefined"]:
+            name = _HEADS[str(one["estimate"])].removesuffix(" [95 %]")
+            severity = GRAVE if one is of["ppi"] else WEAK
+            text = f"{name}: {reason(one['undefined'])}"
+            yield Remark(text=text, who=who, severity=severity)
+    for code in cast(Sequence[str], row["flags"]):
+        unmatched = count_of(cast(int, row["n_unmatched"]), "label")
+        text = CAUTIONS[Caution(code)].format(few=FEW, unmatched=unmatched)
+        yield Remark(text=text, who=who, severity=_HARM.get(code, WEAK), kind=code)
+    if row["value"] is not None:
+        yield Remark(text=saved_words(of, "the judge"), who=who, kind="saved")
+    if row["replication_share"] is not None:
+        text = f"{percent(row['replication_share'])} of the variance is the judge's own repeats"
+        yield Remark(text=text, who=who, kind="replications")
+
+
+def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+    """How often the judge is right about what people pass, and what they fail."""
+    by_group: dict[str, list[str]] = {}
+    for row in rates.iter_rows(named=True):
+        value = reason(row["undefined"]) if row["value"] is None else percent(row["value"])
+        ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+        text = f"{RATES[str(row['rate'])]}: {value}{ends} of {row['n_labels']:,.0f}"
+        by_group.setdefault(groups.of(row), []).append(text)
+    for who, texts in by_group.items():
+        yield Remark(text=f"the judge {', '.join(texts)}", who=who, kind="rates")
+
+
+def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:
+    """Systems compared, by PPI++."""
+    for row in rows.filter(estimate="ppi").iter_rows(named=True):
+        who = f"{cell(row['a'])} less {cell(row['b'])}"
+        if row["value"] is None:
+            yield Remark(text=f"no difference: {reason(row['undefined'])}", who=who, severity=WEAK)
+            continue
+        shown = row["low"] is not None and not row["low"] <= 0 <= row["high"]
+        open_ = "" if shown else ", no difference shown"
+        text = f"{_valued(row)} (by the judge alone {number(row['judge_alone'])}){open_}"
+        yield Remark(text=text, who=who, severity=PLAIN if shown else HARMFUL)
+
+
+def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+    """How many labels the wanted width takes."""
+    for row in rows.iter_rows(named=True):
+        width = f"an interval {number(row['width'], 2)} wide (now {number(row['width_now'], 2)})"
+        without = row["needed_without_judge"]
+        other = (
+            "labelling all would not do" if without is None else f"{without:,} without the judge"
+        )
+        if row["undefined"]:
+            text, severity = f"{width}: {reason(row['undefined'])}", WEAK
+        elif row["needed"] is None:
+            text, severity = f"{width}: labelling all would not do, judge more questions", HARMFUL
+        else:
+            text, severity = f"{width} takes {row['needed']:,} labels ({other})", PLAIN
+        yield Remark(text=text, who=groups.of(row), severity=severity, kind="budget")
+
+
+def _agreed(rows: pl.DataFrame, judges: pl.DataFrame, command: str | None) -> list[Block]:
+    """What judges agree on, where nobody labelled anything."""
+    every = [*rows.iter_rows(named=True)]
+    keys = rows.columns[: rows.columns.index("value")]
+    groups = groups_of(every, keys)
+    columns = {
+        "if independent [95 %]": _valued,
+        "mean of judges": lambda row: number(row["mean_of_judges"]),
+        "judges": lambda row: f"{row['n_judges']:,}",
+        "worth": lambda row: number(row["effective"], 2),
+        "worth by chance": lambda row: number(row["effective_null"], 2),
+    }
+    findings = []
+    for row in every:
+        who = groups.of(row)
+        if row["undefined"]:
+            findings.append(Remark(text=reason(row["undefined"]), who=who, severity=GRAVE))
+        if row["p_correlated"] is not None and row["p_correlated"] < _SURE:
+            text = "the judges share errors: do not rely on this rate"
+            findings.append(Remark(text=text, who=who, severity=GRAVE))
+    for row in judges.iter_rows(named=True):
+        label = groups.of(row)
+        text = f"passes {percent(row['judge_alone'])}; by what they agree on it passes "
+        text += f"{percent(row['tpr'])} of what passes, fails {percent(row['tnr'])} of what fails"
+        who = f"{label}, {cell(row['judge'])}" if label else cell(row["judge"])
+        findings.append(Remark(text=text, who=who))
+    findings.append(Remark(
+        text="errors that all judges share look like truth; a few labels (--labels FILE) show them",
+        severity=HARMFUL,
+    ))  # fmt: skip
+    return short_blocks(
+        f"without labels, if judges err independently of each other: pass rates{groups.shared}",
+        short_table(every, groups, columns) if every else [],
+        findings,
+        ("see what each judge is worth", command),
+        everyone=groups.labels.values(),
+    )

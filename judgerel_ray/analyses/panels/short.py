@@ -1,0 +1,301 @@
+"""The short answers of ``panels`` and ``cascade``: members together against the best alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.panels.show import FIRST, cascaded_cells, share, worth_line
+from judgerel_ray.blocks.blocks import Block
+from judgerel_ray.blocks.short import (
+    HARMFUL,
+    PLAIN,
+    WEAK,
+    Groups,
+    Remark,
+    Row,
+    findings_of_row,
+    groups_of,
+    short_blocks,
+    short_table,
+)
+from judgerel_ray.blocks.text_sections import short_p
+from judgerel_ray.blocks.words import (
+    NOISE,
+    cell,
+    costing,
+    number,
+    percent,
+)
+from judgerel_ray.core import count_of
+
+_RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
+_FEWEST = 10
+"""Questions below which few decide."""
+
+
+def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay the short answer of ``panels`` out: the best member and each way to count votes.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.panels.panels import panel_tables
+    >>> panels_short(panel_tables([]).tables(), None)[0].text
+    'no two systems answered the same questions'
+    """
+    members = tables["members"]
+    if members.is_empty():
+        return short_blocks("no two systems answered the same questions", [], [])
+    keys = _keys(members, FIRST["panels"]["members"])
+    every = [*members.iter_rows(named=True)]
+    groups = groups_of(every, keys)
+    alone: dict[str, list[Row]] = {}
+    for row in every:
+        alone.setdefault(groups.of(row), []).append(row)
+    rules: dict[str, list[Row]] = {}
+    for row in tables["panels"].iter_rows(named=True):
+        rules.setdefault(groups.of(row), []).append(row)
+    rows: list[Row] = []
+    for who, those in alone.items():
+        rows.append(max(those, key=lambda row: cast(float, row["accuracy"] or 0.0)))
+        rows += rules.get(who, [])
+    findings = [
+        *(one for those in rules.values() for one in _of_rules(those, groups)),
+        *_of_best(tables["best"], groups),
+        *(
+            Remark(text=_worth(row), who=groups.of(row), kind="worth",
+                    severity=WEAK if row["effective"] is None else PLAIN)
+            for row in tables["worth"].iter_rows(named=True)
+        ),
+        *_of_next(tables["next"], groups),
+    ]  # fmt: skip
+    columns = {
+        "who answers": _answering,
+        "accuracy [95 %]": share,
+        "gain [95 %]": lambda row: share(row, "gain"),
+        "p": lambda row: short_p("p_noise")(row) if "rule" in row else "-",
+        _unit(every[0]): lambda row: costing(row["cost"]),
+    }
+    return short_blocks(
+        _scope(every, alone, groups),
+        short_table(rows, groups, columns, what="row"),
+        findings,
+        ("compare each pair of members", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _keys(table: pl.DataFrame, first: str) -> list[str]:
+    return table.columns[: table.columns.index(first)]
+
+
+def _scope(every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Groups) -> str:
+    """Say how many members answered how many questions, and what the table's numbers are of."""
+    sizes = sorted({len(those) for those in alone.values()})
+    items = sorted({cast(int, row["n_items"]) for row in every})
+    several = f"{count_of(len(alone), 'panel')} of " if len(alone) > 1 else ""
+    n = " to ".join(f"{one:,}" for one in dict.fromkeys((sizes[0], sizes[-1])))
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    return f"{several}{n} members on {asked} questions that all answered{groups.shared}"
+
+
+def _unit(row: Row) -> str:
+    """Whose cost of a question the table has."""
+    return "money" if row["cost_unit"] == "cost" else str(row["cost_unit"])
+
+
+def _answering(row: Row) -> str:
+    """Who answers: the best member alone, or all by a way to count votes."""
+    if "member" in row:
+        return f"{cell(row['member'])} alone"
+    return f"all {_RULES[str(row['rule'])]}"
+
+
+def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
+    """Whether voting gains anything, and what its numbers lack."""
+    who = groups.of(rows[0])
+    stands: dict[str, list[str]] = {}
+    for row in rows:
+        stands.setdefault(_standing(row), []).append(_RULES[str(row["rule"])])
+    for text, those in stands.items():
+        every = len(those) == len(rows) and len(rows) > 1
+        how = "however votes count" if every else f"votes {' and '.join(those)}"
+        severity = PLAIN if text == _BETTER else HARMFUL
+        yield Remark(text=f"{how}: {text}", who=who, severity=severity)
+    for row in rows:
+        how = f"votes {_RULES[str(row['rule'])]}"
+        yield from findings_of_row(row, who, how)
+    for name, words in (("tied", "tie, so a lot decides"), ("silent", "get no vote")):
+        shares = [f"{percent(row[name])} {_RULES[str(row['rule'])]}" for row in rows if row[name]]
+        if shares:
+            text = f"questions that {words}: {', '.join(shares)}"
+            yield Remark(text=text, who=who, severity=WEAK, kind=name)
+    if rows[0]["n_dropped"]:
+        n = count_of(cast(int, rows[0]["n_dropped"]), "question")
+        yield Remark(text=f"{n} left out, as not all members answered", who=who, severity=WEAK)
+
+
+_BETTER = "better than the best member alone"
+
+
+def _standing(row: Row) -> str:
+    """How a vote stands to the best member alone, by the whole confidence interval of its gain."""
+    low, high = row["gain_low"], row["gain_high"]
+    if row["gain"] is None:
+        return "no gain can be measured on a single question"
+    if high is not None and cast(float, high) < 0:
+        return "worse than the best member alone"
+    return (
+        _BETTER
+        if low is not None and cast(float, low) > 0
+        else "no gain over the best member is shown"
+    )
+
+
+def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+    """The panel that does best on questions it was not chosen by."""
+    found: dict[str, Row] = {}
+    for one in best.filter(chosen_by="size").iter_rows(named=True):
+        before = found.get(groups.of(one))
+        if before is None or (one["accuracy"] or 0) > (before["accuracy"] or 0):
+            found[groups.of(one)] = one
+    for who, row in found.items():
+        text = (
+            f"best panel, on questions that did not choose it: {cell(row['members'])} "
+            f"{share(row)}; {row['n_alike']} of {row['n_folds']} folds choose it"
+        )
+        text += "" if row["exhaustive"] else "; not all panels were tried"
+        yield Remark(text=text, who=who, kind="best")
+
+
+def _worth(row: Row) -> str:
+    """How many independent members a panel is worth."""
+    return worth_line({**row, "most": None}).replace(" whose errors vary are", " are")
+
+
+def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+    """What the last member adds."""
+    last: dict[str, Row] = {}
+    for one in sizes.iter_rows(named=True):
+        last[groups.of(one)] = one
+    for who, row in last.items():
+        if row["gain"] is not None:
+            text = f"member {row['n_members']} of a random panel adds {share(row, 'gain')}"
+            yield Remark(text=text, who=who, kind="next")
+
+
+def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay the short answer of ``cascade`` out: everyone alone, and the curve's best points.
+
+    Examples
+    --------
+    >>> cascade_short({"stages": pl.DataFrame(), "curve": pl.DataFrame()}, None)[0].text
+    'nothing to pass on'
+    """
+    stages = tables["stages"]
+    if stages.is_empty():
+        return short_blocks("nothing to pass on", [], [])
+    keys = _keys(stages, FIRST["cascade"]["stages"])
+    every = [*stages.iter_rows(named=True)]
+    groups = groups_of(every, keys)
+    curves: dict[str, list[Row]] = {}
+    for row in tables["curve"].iter_rows(named=True):
+        curves.setdefault(groups.of(row), []).append(row)
+    rows: list[Row] = []
+    findings: list[Remark] = []
+    for who in dict.fromkeys(map(groups.of, every)):
+        those = [row for row in every if groups.of(row) == who]
+        rows += [*those, *_points(curves.get(who, []))]
+        findings += _of_curve(curves.get(who, []), who)
+        for row in those:
+            if row["confident"] is None:
+                text = f"{cell(row['member'])}: accuracy assumed, not measured"
+                findings.append(Remark(text=text, who=who, severity=HARMFUL))
+            elif cast(float, row["confident"]) < 1:
+                share_of = percent(1 - cast(float, row["confident"]))
+                text = f"{cell(row['member'])}: {share_of} of the answers state no confidence"
+                findings.append(Remark(text=text, who=who, severity=WEAK))
+    items = sorted({cast(int, row["n_items"]) for row in every})
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    columns = {
+        "who answers": _passing,
+        _unit(every[0]): lambda row: costing(row["cost"]),
+        "accuracy [95 %]": share,
+        "over random": lambda row: share(row, "over_random"),
+        "over alone": lambda row: share(row, "over_alone"),
+    }
+    return short_blocks(
+        f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
+        short_table(rows, groups, columns, what="row"),
+        findings,
+        ("see what all of them are worth by votes", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _passing(row: Row) -> str:
+    if "member" in row:
+        return f"{cell(row['member'])} alone"
+    return f"cascade, at most {costing(row['budget'])}"
+
+
+def _points(curve: Sequence[Row]) -> list[Row]:
+    """The curve's middle and its best point."""
+    if not curve:
+        return []
+    best = max(curve, key=lambda row: cast(float, row["accuracy"] or 0))
+    return [row for row in curve if row is best or row is curve[len(curve) // 2]]
+
+
+def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Remark]:
+    """Whether confidence picks better than chance, and a cascade better than one member."""
+    if not curve:
+        yield Remark(text="no budget lies between its members", who=who, severity=HARMFUL)
+        return
+    for name, words in (
+        ("over_random", "passing on by confidence beats passing on at random"),
+        ("over_alone", "the cascade beats the best single member for the same money"),
+    ):
+        known = [row for row in curve if row[f"{name}_low"] is not None]
+        better = sum(cast(float, row[f"{name}_low"]) > 0 for row in known)
+        worse = sum(cast(float, row[f"{name}_high"]) < 0 for row in known)
+        text = f"{words} at {better} of {count_of(len(curve), 'budget')}"
+        text += f", and loses at {worse}" if worse else ""
+        yield Remark(text=text, who=who, severity=PLAIN if better else HARMFUL, kind=name)
+    ready = [row for row in curve if row["n_items"] < _FEWEST]
+    if ready:
+        yield Remark(text=f"fewer than {_FEWEST} questions", who=who, severity=WEAK)
+
+
+def cascaded_short(rows: pl.DataFrame, command: str | None) -> list[Block]:
+    """Lay out what a cascade did: who answered how much, how well, at what cost.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.panels.tables import CascadedShares
+    >>> cascaded_short(CascadedShares.frame(), None)[0].text
+    'no cascade was asked'
+    """
+    if rows.is_empty():
+        return short_blocks("no cascade was asked", [], [])
+    every = [*rows.iter_rows(named=True)]
+    groups = groups_of(every, ("benchmark", "template", "temperature"))
+    heads = ("asked", "questions", "asks", "answered", "accuracy [95 %]", "by chance", "spent")
+    columns = {
+        head: lambda row, place=place: cascaded_cells(row)[place].removesuffix(f", {NOISE}")
+        for place, head in enumerate(heads)
+    }
+    findings = [
+        one for row in every
+        for one in findings_of_row(row, groups.of(row), f"accuracy of {cell(row['asked'])}")
+    ]  # fmt: skip
+    limits = " or ".join(dict.fromkeys(number(row["threshold"]) for row in every))
+    return short_blocks(
+        f"a cascade{groups.shared}: an answer counts from confidence {limits} on",
+        short_table(every, groups, columns, what="row"),
+        findings,
+        ("see what each of them is worth alone", command),
+        everyone=groups.labels.values(),
+    )

@@ -1,0 +1,246 @@
+"""The short answers of ``select`` and ``systems``: what to accept, and which system is better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.short import (
+    GRAVE,
+    HARMFUL,
+    PLAIN,
+    WEAK,
+    Groups,
+    Remark,
+    Row,
+    groups_of,
+    short_blocks,
+    short_table,
+)
+from judgerel_ray.blocks.text_sections import short_p
+from judgerel_ray.blocks.words import NOISE, cell, explanation, number, percent, reason
+from judgerel_ray.core import count_of
+
+_SURE = 0.05
+_ERRORS = "errors: share wrong, second less first, where both accept as many answers"
+_FEW = {
+    "few_wrong": "fewer than 10 questions have a wrong answer",
+    "few_right": "fewer than 10 questions have a right answer",
+}
+_NO_THRESHOLD = {
+    "too_few_judgments": "too few judgments",
+    "risk_too_high": "too many are wrong even among the surest",
+}
+_FINDINGS = {
+    "favours_its_own": "favours its own answers",
+    "option_was_shown": "picks an option more because it was shown",
+    "avoids_its_own": "avoids its own answers",
+    "not_distinguishable": "no preference for its own answers is shown",
+}
+
+
+def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay the short answer of ``select`` out: a row a system and confidence.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, select
+    >>> found = select(example("judgments.csv"), confidence="agreement", resamples=50)
+    >>> selection_short(found.tables(), None)[0].text[:54]
+    'accepting the surest answers of 2 systems, 8 questions'
+    """
+    systems, guarantees = tables["systems"], tables["guarantees"]
+    every = [*systems.iter_rows(named=True)]
+    keys = systems.columns[: systems.columns.index("system")]
+    groups = groups_of(every, [*keys, "confidence"])
+    kept = {groups.of(row): row for row in guarantees.iter_rows(named=True)}
+    rows = [{**row, "kept": kept.get(groups.of(row), {})} for row in every]
+    risks = dict.fromkeys(number(row["risk"], 2).rstrip("0") for row in kept.values())
+    columns = {
+        "accuracy [95 %]": lambda row: _ends(row, "accuracy", "low", "high"),
+        "AUROC [95 %]": lambda row: _ends(row, "auroc", "auroc_low", "auroc_high"),
+        "from": lambda row: _threshold(row["kept"]),
+        "accepted": lambda row: percent(row["kept"].get("acceptance")),
+        "wrong [95 %]": lambda row: _ends(row["kept"], "error", "low", "high"),
+    }
+    below = Paragraph(
+        "AUROC: how often a right answer is surer than a wrong one; from: least confidence to "
+        "accept; accepted, wrong: there, on questions held out",
+        kind="soft",
+    )
+    return short_blocks(
+        _accepting(every, keys, groups, risks),
+        [*short_table(rows, groups, columns, what="row"), below],
+        [one for row in rows for one in _of_selection(row, groups.of(row))],
+        ("compare the systems question by question", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _ends(row: Row, value: str, low: str, high: str) -> str:
+    """A number with its interval, a dash where there is none."""
+    if row.get(value) is None:
+        return "-"
+    if row[low] is None or row[high] is None:
+        return f"{number(row[value])} [none]"
+    return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
+
+
+def _threshold(row: Row) -> str:
+    return "none" if row.get("threshold") is None else f"{row['threshold']:.4g}"
+
+
+def _accepting(
+    every: Sequence[Row], keys: Sequence[str], groups: Groups, risks: Mapping[str, None]
+) -> str:
+    """Say what is accepted, of how many questions."""
+    systems = {tuple(row[name] for name in keys): row for row in every}
+    items = sorted({cast(int, row["n_questions"]) for row in every}) or [0]
+    least = f"{items[0]:,} to " if len(items) > 1 else ""
+    answers = sum(cast(int, row["n_answers"]) for row in systems.values())
+    risk = f"; error at most {' or '.join(risks)}" if risks else ""
+    return (
+        f"accepting the surest answers of {count_of(len(systems), 'system')}, {least}"
+        f"{count_of(items[-1], 'question')}{groups.shared}: {count_of(answers, 'answer')}{risk}"
+    )
+
+
+def _of_selection(row: Row, who: str) -> Iterator[Remark]:
+    """What forbids or weakens accepting by a confidence."""
+    kept = cast(Row, row["kept"])
+    if row["noise"]:
+        yield Remark(text=f"accuracy is {NOISE}", who=who, severity=GRAVE)
+    if row["undefined"]:
+        yield Remark(text=f"no AUROC: {explanation(reason(row['undefined']))}", who=who,
+                      severity=GRAVE)  # fmt: skip
+    if row["auroc_noise"]:
+        text = f"that confidence ranks right answers above wrong ones is {NOISE}"
+        yield Remark(text=text, who=who, severity=HARMFUL)
+    if kept and kept["threshold"] is None:
+        why = _NO_THRESHOLD.get(str(kept["undefined"]), reason(kept["undefined"]))
+        text = f"no threshold keeps the error at {number(kept['risk'], 2).rstrip('0')}: {why}"
+        yield Remark(text=text, who=who, severity=HARMFUL)
+    confident, right = row["mean_confidence"], row["accuracy_confident"]
+    if None not in (confident, right) and row["ece_p"] is not None and row["ece_p"] < _SURE:
+        word = "overconfident" if confident > right else "underconfident"
+        text = f"{word}: sure of {percent(confident)}, right in {percent(right)}"
+        yield Remark(text=text, who=who, severity=WEAK, kind="calibration")
+    if row["few"]:
+        yield Remark(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
+    for name, words in (
+        ("n_unread", "have no verdict and count as wrong"),
+        ("n_rejected", "have no such confidence and are never accepted"),
+        ("n_without_gold", "have no right answer and are left out"),
+    ):
+        if row[name]:
+            text = f"{count_of(cast(int, row[name]), 'answer')} {words}"
+            yield Remark(text=text, who=who, severity=WEAK, kind=name)
+
+
+def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay the short answer of ``systems`` out: a row a pair, self-preference in sentences.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, systems
+    >>> found = systems(example("judgments.csv"), resamples=50)
+    >>> systems_short(found.tables(), None)[0].text
+    '1 pair of systems, on 8 shared questions: how much more the second has right'
+    """
+    every = sorted(
+        tables["pairs"].iter_rows(named=True),
+        key=lambda row: (row["p_holm"] is None, row["p_holm"] or 0),
+    )
+    groups = groups_of(every, ["benchmark", "first", "second"])
+    all_groups = groups_of(every, ["benchmark"])
+    items = sorted({cast(int, row["n_questions"]) for row in every}) or [0]
+    least = f"{items[0]:,} to " if len(items) > 1 else ""
+    columns = {
+        "pair": lambda row: str(every.index(row) + 1),
+        "first": lambda row: cell(row["first"]),
+        "second": lambda row: cell(row["second"]),
+        "second - first [95 %]": lambda row: _ends(row, "difference", "low", "high"),
+        "p, Holm": short_p("p_holm"),
+        "errors": lambda row: _ends(row, "error_difference", "error_low", "error_high"),
+    }
+    by = any(row["error_difference"] is not None for row in every)
+    who = {groups.of(row): f"row {place}" for place, row in enumerate(every, start=1)}
+    numbered = {one: who[one] if len(every) > 1 else "" for one in who}
+    findings = [one for row in every for one in _of_pair(row, numbered[groups.of(row)])]
+    findings += _of_costs(tables["matched_cost"])
+    findings += _of_preferences(tables["self_preference"])
+    columns = columns if len(every) > 1 else {k: v for k, v in columns.items() if k != "pair"}
+    columns = {"row" if head == "pair" else head: write for head, write in columns.items()}
+    return short_blocks(
+        f"{count_of(len(every), 'pair')} of systems, on {least}"
+        f"{count_of(items[-1], 'shared question')}{all_groups.shared}: how much more the "
+        "second has right",
+        [
+            *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
+                         what="pair"),
+            *([Paragraph(_ERRORS, kind="soft")] if by else []),
+        ],
+        findings,
+        ("see what answers to accept", command),
+        everyone=[*numbered.values()],
+    )  # fmt: skip
+
+
+def _of_pair(row: Row, who: str) -> Iterator[Remark]:
+    """Which of two systems is better, or why that is open."""
+    if row["undefined"]:
+        yield Remark(text=f"not compared: {reason(row['undefined'])}", who=who, severity=GRAVE)
+        return
+    p = row["p_holm"]
+    if p is not None and p < _SURE:
+        better = row["second"] if row["difference"] > 0 else row["first"]
+        yield Remark(text=f"{cell(better)} is right more often", who=who, severity=PLAIN)
+    else:
+        yield Remark(text="no difference in accuracy is shown", who=who, severity=HARMFUL)
+    q = row["error_p_holm"]
+    if q is not None and q < _SURE:
+        better = row["second"] if row["error_difference"] < 0 else row["first"]
+        text = f"{cell(better)} errs less where both accept as many answers by {row['confidence']}"
+        yield Remark(text=text, who=who, severity=PLAIN)
+
+
+def _of_costs(costs: pl.DataFrame) -> Iterator[Remark]:
+    """Whether a judge beats the same money spent on one model."""
+    for row in costs.iter_rows(named=True):
+        who = f"{cell(row['second'])}"
+        if row["undefined"]:
+            text = f"matched cost not compared: {reason(row['undefined'])}"
+            yield Remark(text=text, who=who, severity=WEAK)
+            continue
+        what = "asked once" if row["baseline"] == "single" else f"x {row['votes']:.3g} by majority"
+        p = row["p_holm"]
+        decided = "" if p is not None and p < _SURE else ", no difference shown"
+        text = (
+            f"against {cell(row['first'])} {what}: "
+            f"{_ends(row, 'difference', 'low', 'high')}{decided}"
+        )
+        severity = PLAIN if not decided and row["difference"] > 0 else WEAK
+        yield Remark(text=text, who=who, severity=severity)
+        wanted = row["votes_wanted"]
+        if wanted is not None and row["votes"] is not None and row["votes"] < wanted:
+            text = f"the same cost would buy {wanted:,} replies, {row['votes']:.3g} were asked"
+            yield Remark(text=text, who=who, severity=WEAK)
+
+
+def _of_preferences(rows: pl.DataFrame) -> Iterator[Remark]:
+    """Whether judges favour their own answers."""
+    for row in rows.iter_rows(named=True):
+        who = cell(row["judge"])
+        if row["finding"] is None:
+            lacking = reason(row["undefined"] or "not enough disputed questions")
+            text = f"preference for its own answers not known: {lacking}"
+            yield Remark(text=text, who=who, severity=WEAK)
+            continue
+        text = _FINDINGS.get(str(row["finding"]), reason(row["finding"]))
+        if row["self_difference"] is not None:
+            text += f" ({_ends(row, 'self_difference', 'self_low', 'self_high')})"
+        severity = PLAIN if row["finding"] == "not_distinguishable" else HARMFUL
+        yield Remark(text=text, who=who, severity=severity, kind=str(row["finding"]))

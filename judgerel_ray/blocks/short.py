@@ -1,0 +1,265 @@
+"""The short answer of a verb: what was asked, a row a group, what to distrust, what to do next.
+
+It fits one screen; ``--full`` has the rest, ``--explain`` what its words mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
+from judgerel_ray.blocks.columns import WIDTH
+from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
+from judgerel_ray.core import count_of
+from judgerel_ray.core.codes import Flag
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table of results."""
+MOST_ROWS = 20
+"""Rows of a table of the short answer; the others are counted."""
+_MOST_NAMED = 3  # groups that a finding names; of more it says how many
+_MOST_COLUMNS = 2  # that name groups in columns of their own
+_LONGEST_LABEL = 28
+_ROW = "row "
+_FEW = 2  # numbers that findings of one kind are written out with
+GRAVE, HARMFUL, WEAK, PLAIN = range(4)
+"""How harmful a finding is: it voids a number, may change the decision, weakens a number, or is
+good to know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A sentence on a group."""
+
+    text: str
+    who: str = ""  # The group, where there are several.
+    severity: int = PLAIN
+    kind: str = ""  # Findings of one kind differ in their numbers alone; by default in nothing.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """The groups of a short answer, in the order of its table."""
+
+    rows: Sequence[Row]  # One of each.
+    varying: Sequence[str]  # Columns that tell them apart.
+    shared: str  # What all share, in words, with a blank before; nothing where that is nothing.
+    labels: Mapping[tuple[object, ...], str]  # As a sentence names each, by what varies.
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether sentences name groups by the rows of the table, their names being too long."""
+        return any(label.startswith(_ROW) for label in self.labels.values())
+
+    def of(self, row: Row) -> str:
+        """A row's group as a sentence names it: nothing where there is one alone."""
+        return self.labels.get(tuple(row[name] for name in self.varying), "")
+
+
+def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
+    """Tell the columns of groups that vary from those that all rows share.
+
+    Examples
+    --------
+    >>> found = groups_of([{"judge": "a", "benchmark": "x"}, {"judge": "b", "benchmark": "x"}],
+    ...                   ["judge", "benchmark"])
+    >>> found.varying, found.shared, found.of({"judge": "b"})
+    (['judge'], ' (benchmark x)', 'b')
+    """
+    known = {name: {row[name] for row in rows} for name in columns}
+    varying = [name for name, values in known.items() if len(values) > 1]
+    alike = [
+        f"{name.replace('_', ' ')} {cell(value)}"
+        for name, values in known.items()
+        if len(values) == 1 and (value := next(iter(values))) is not None
+    ]
+    kept: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        kept.setdefault(tuple(row[name] for name in varying), row)
+    words = [group_label(row, varying) for row in kept.values()] if varying else []
+    several = len(varying) > 1 and len(words) > _FEW  # a list of their names would not be read
+    if several or (len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL):
+        words = [f"{_ROW}{place}" for place in range(1, len(words) + 1)]
+    return Groups(
+        rows=[*kept.values()],
+        varying=varying,
+        shared=f" ({', '.join(alike)})" if alike else "",
+        labels=dict(zip(kept, words, strict=False)),
+    )
+
+
+def short_table(
+    rows: Sequence[Row],
+    groups: Groups,
+    columns: Mapping[str, Callable[[Row], str]],
+    *,
+    caption: str = "",
+    what: str = "group",
+) -> list[Block]:
+    """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
+
+    Examples
+    --------
+    >>> rows = [{"judge": "a", "value": 1}, {"judge": "b", "value": 2}]
+    >>> (table,) = short_table(
+    ...     rows, groups_of(rows, ["judge"]), {"x": lambda row: str(row["value"])})
+    >>> [(column.head, column.cells) for column in table.columns]
+    [('judge', ['a', 'b']), ('x', ['1', '2'])]
+    """
+    shown = rows[:MOST_ROWS]
+    varying = groups.varying
+    heads: dict[str, Callable[[Row], str]] = {}
+    if groups.is_numbered:
+        heads["row"] = lambda row: groups.of(row).removeprefix(_ROW)
+    if len(varying) > _MOST_COLUMNS:
+        heads["group"] = lambda row: group_label(row, varying)
+    else:
+        heads |= {name.replace("_", " "): _cell_of(name) for name in varying}
+    made = [
+        Column(head=head, cells=[write(row) for row in shown], is_number=True)
+        for head, write in (heads | dict(columns)).items()
+    ]
+    table = Table(caption, [one for one in made if not one.is_empty], fits=True)
+    more = len(rows) - len(shown)
+    left = [Paragraph(f"{count_of(more, f'more {what}')} in --full")] if more > 0 else []
+    return [table, *left] if shown else []
+
+
+def _cell_of(name: str) -> Callable[[Row], str]:
+    return lambda row: cell(row[name])
+
+
+def findings_of_row(row: Row, who: str = "", what: str = "") -> Iterator[Remark]:
+    """Say all that weakens a number or forbids it: noise, no interval, every flag.
+
+    `what` names the number where the table has several.
+
+    Examples
+    --------
+    >>> [one.text for one in findings_of_row({"noise": True, "flags": ["few_verdicts"],
+    ...                                       "flag_numbers": [[3, 40]]})]
+    ['not distinguishable from noise', 'few verdicts: 3 of 40 replies hold one']
+    """
+    numbered = {
+        text: flag.value
+        for (flag, _), text in zip(noted(row), flag_words(row), strict=True)
+    }  # fmt: skip
+    texts = dict.fromkeys([*remarks(row), *flag_words(row, Flag.SOME_WITHOUT)])
+    for text in texts:
+        code = numbered.get(text, text)
+        severity = HARMFUL if text == NOISE or text.startswith("undecided") else WEAK
+        if code == Flag.FEW_VERDICTS:
+            severity = GRAVE
+        words = f"{what} {text}" if what and text == NOISE else text
+        words = f"{what}: {text}" if what and text != NOISE else words
+        yield Remark(text=words, who=who, severity=severity, kind=f"{what}{code}")
+
+
+def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> list[str]:
+    """Write findings, the most harmful first, each once with all groups that it holds of.
+
+    Of one kind with a number of its own for every group, two are written out, or the first and
+    the names of the others. `everyone` names all groups.
+
+    Examples
+    --------
+    >>> finding_lines([Remark(text="few questions", who="a"), Remark(text="few questions",
+    ...                who="b"), Remark(text="is noise", who="b", severity=GRAVE)])
+    ['b: is noise', 'a and b: few questions']
+    """
+    kinds: dict[tuple[int, str], dict[str, list[str]]] = {}
+    for one in sorted(findings, key=lambda one: one.severity):
+        texts = kinds.setdefault((one.severity, one.kind or one.text), {})
+        texts.setdefault(one.text, []).append(one.who)
+    lines = []
+    for texts in kinds.values():
+        n = len(texts) if len(texts) <= _FEW or not any(map(any, texts.values())) else 1
+        for text, groups in [*texts.items()][:n]:
+            who = named(groups, everyone)
+            lines.append(f"{who}: {text}" if who else text)
+        others = [who for groups in [*texts.values()][n:] for who in groups]
+        if others:
+            lines[-1] += f"; likewise {named(others)}, each with its own numbers"
+    return lines
+
+
+def named(groups: Iterable[str], everyone: Sequence[str] = ()) -> str:
+    """Name some groups, of many the first and how many more; rows of a table all.
+
+    Examples
+    --------
+    >>> named(["a", "b"]), named("abcde"), named(["row 1", "row 2", "row 3", "row 7"])
+    ('a and b', 'a, b, c and 2 more', 'rows 1-3 and 7')
+    >>> named("abc", "abc")
+    'all'
+    """
+    those = [*dict.fromkeys(filter(None, groups))]
+    if len(those) > _FEW and {*those} == {*everyone}:
+        return "all"
+    if those and all(one.startswith(_ROW) for one in those):
+        runs = _runs(sorted(int(one.removeprefix(_ROW)) for one in those))
+        return f"{'rows' if len(those) > 1 else 'row'} {_joined(runs)}"
+    if len(those) > _MOST_NAMED:
+        return f"{', '.join(those[:_MOST_NAMED])} and {len(those) - _MOST_NAMED} more"
+    return _joined(those)
+
+
+def _runs(numbers: Sequence[int]) -> list[str]:
+    """Numbers with those that follow each other as ranges."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return [
+        text
+        for run in runs
+        for text in ([f"{run[0]}-{run[-1]}"] if len(run) > _FEW else map(str, run))
+    ]
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def short_blocks(
+    scope: str,
+    tables: Sequence[Block],
+    findings: Iterable[Remark],
+    *steps: tuple[str, str | None],
+    everyone: Iterable[str] = (),
+) -> list[Block]:
+    """Put a short answer together: scope, tables, findings, and what to do next.
+
+    A step is what it does and its command; one without a command is left out.
+
+    Examples
+    --------
+    >>> short_blocks("2 judges", [], [], ("see all", "judgerel reduce x.csv --full"))[-1].text
+    'Next, see all: judgerel reduce x.csv --full'
+    """
+    lines = finding_lines(findings, [*everyone])
+    return [
+        Paragraph(scope, kind="lead"),
+        *tables,
+        *([Lines(lines, kind="findings")] if lines else []),
+        *next_step(*steps),
+    ]
+
+
+def next_step(*steps: tuple[str, str | None]) -> list[Block]:
+    """Say what to do next: the first step that has a command, in one piece.
+
+    Examples
+    --------
+    >>> next_step(("see all", None), ("see why", "judgerel gate x.csv"))[0].text
+    'Next, see why: judgerel gate x.csv'
+    """
+    for what, command in steps:
+        if command:
+            line = f"Next, {what}: {command}"
+            return [Laid(line if len(line) <= WIDTH else f"Next, {what}:\n  {command}")]
+    return []

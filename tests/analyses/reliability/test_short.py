@@ -1,0 +1,217 @@
+"""The short answer of ``reduce``: how long it is, and that nothing that decides is left out."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+
+import judgerel_ray as jr
+from judgerel_ray.analyses.reliability.findings import (
+    FEW,
+    ShownGroup,
+    findings_of,
+    grouped,
+    lines_of,
+)
+from judgerel_ray.analyses.reliability.headlines import lead
+from judgerel_ray.analyses.reliability.show import reduced_result
+from judgerel_ray.blocks.short import Remark
+from judgerel_ray.cli import main
+from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.measuring.reliability import reduce_judgments
+
+
+def _rows(draw: random.Random, n_judges: int, ask) -> pl.DataFrame:
+    """Judgments by a law: of a judge, a question, an order and a repeat."""
+    rows = [
+        {"judge": f"judge-{j}", "item_id": f"q{i}", **ask(draw, j, i, r)}
+        for j in range(n_judges) for i in range(40) for r in range(6)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _often(draw, share, one, other):
+    return one if draw.random() < share else other
+
+
+LAWS = {
+    "pass and fail": lambda d, _, i, r: {
+        "replication": r, "verdict": _often(d, 0.8, "pass" if i % 3 else "fail", "fail")},
+    "ratings": lambda d, _, i, r: {
+        "replication": r, "score": max(1, min(5, round(1 + i % 5 + d.gauss(0, 0.8))))},
+    "noise": lambda d, _, __, r: {"replication": r, "verdict": _often(d, 0.5, "A", "B")},
+    "one answer": lambda _, __, ___, r: {"replication": r, "verdict": "A"},
+    "few verdicts": lambda d, _, __, r: {
+        "replication": r, "verdict": _often(d, 0.3, _often(d, 0.5, "A", "B"), None)},
+    "some without": lambda d, _, i, r: {
+        "replication": r, "verdict": _often(d, 0.85, "AB"[i % 2], None)},
+    "by place": lambda d, _, __, r: {
+        "replication": r // 2, "option_order": r % 2, "label": (p := _often(d, 0.9, "A", "B")),
+        "verdict": ("xy" if r % 2 else "yx")["AB".index(p)]},
+    "by option": lambda d, _, i, r: {
+        "replication": r // 2, "option_order": r % 2,
+        "verdict": (v := _often(d, 0.9, "xy"[i % 2], "xy"[1 - i % 2])),
+        "label": "AB"[("xy" if r % 2 else "yx").index(v)]},
+    "names unknown": lambda d, _, __, r: {
+        "replication": r // 2, "option_order": r % 2, "verdict": _often(d, 0.8, "A", "B")},
+    "two templates": lambda d, _, i, r: {
+        "replication": r // 2, "template": "xy"[r % 2],
+        "verdict": _often(d, 0.8, "AB"[i % 2], "B")},
+    "temperature 0": lambda d, _, i, r: {
+        "replication": r, "temperature": 0.0, "verdict": _often(d, 0.95, "AB"[i % 2], "B")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n_judges", [1, 2, 14])
+def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
+    _rows(random.Random(1), n_judges, LAWS[law]).write_parquet(path := tmp_path / "rows.parquet")
+    assert main(["reduce", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 14 + max(0, n_judges - 2)
+    assert max(map(len, lines[:-1])) <= 80  # the last is a command
+    assert sum(line.startswith("judge-") and "  " in line for line in lines) >= n_judges
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_command_it_ends_with_runs(law, tmp_path, capsys):
+    _rows(random.Random(2), 2, LAWS[law]).write_parquet(path := tmp_path / "rows of mine.parquet")
+    assert main(["reduce", str(path)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    import shlex
+
+    program, *words = shlex.split(last)
+    assert program == "judgerel"
+    assert main(words) in (0, 4, 5)
+
+
+def test_in_full_is_all_and_json_is_the_same(capsys):
+    path = jr.example("judgments.csv")
+    texts = {}
+    for flag in ((), ("--full",), ("--explain",)):
+        assert main(["reduce", path, *flag]) == 0
+        texts[flag] = capsys.readouterr().out
+        assert main(["reduce", path, *flag, "--format", "json"]) == 0
+        texts[flag, "json"] = capsys.readouterr().out
+    assert texts[(), "json"] == texts[("--full",), "json"] == texts[("--explain",), "json"]
+    assert texts["--explain",].startswith(texts[()].rstrip("\n"))
+    for name in ("Gwet's AC1", "flip rate", "How to read it"):
+        assert name in texts["--full",]
+        assert name not in texts[()]
+
+
+SHOWN = {
+    Flag.FEW_INFORMATIVE: FEW,
+    Flag.FEW_VERDICTS: "its lead",
+    Flag.SOME_WITHOUT: "hold no verdict",
+    Flag.OTHER_ANSWERS: "repeats judge other answers",
+    Flag.WITHIN_PROMPT: "only the same prompt was repeated",
+}
+"""What the short answer says of a flag where that is not the flag's own words."""
+IN_FULL_ALONE = {
+    Flag.NO_REPEATS: "how a number was made, and takes nothing from it",
+    Flag.IN_BLOCKS: "how a number was made, and takes nothing from it",
+    Flag.RESAMPLES_UNDEFINED: "how a number was made, and takes nothing from it",
+    Flag.PERMUTATIONS_UNDEFINED: "how a number was made, and takes nothing from it",
+}
+
+
+@pytest.mark.parametrize("flag", Flag)
+def test_every_flag_shows(flag):
+    rows = _rows(random.Random(3), 1, LAWS["by option"])
+    row = reduce_judgments(rows.lazy()).row(0, named=True)
+    numbers = [7.0, 9.0]
+    row |= {"flags": [flag.value], "flag_numbers": [numbers], "noise": False, "lead": "agreement"}
+    valid = row | {"coefficient": "valid_rate", "value": 0.8, "n_judgments": 240, "n_missing": 0,
+                   "flags": [], "flag_numbers": [], "conditions": None}  # fmt: skip
+    if flag is Flag.WITHIN_PROMPT:
+        row["conditions"] = "repeatability"
+        row["flags"], row["flag_numbers"] = [], []
+    group = ShownGroup(rows=[row, valid], key={}, label="j", lead=lead([row, valid]))
+    text = " ".join(" ".join(lines_of(findings_of([group]), 99)).split())
+    if flag in IN_FULL_ALONE or flag is Flag.FEW_VERDICTS:  # the latter is a lead, held below
+        return
+    assert SHOWN.get(flag, flag.note(numbers)).casefold() in text.casefold()
+
+
+LEADS = {
+    LeadCode.FEW_VERDICTS: ("few verdicts", "too few to report agreement"),
+    LeadCode.ONE_ANSWER: ("one answer", "answers A whatever the question is"),
+    LeadCode.NAMES_UNKNOWN: ("names unknown", "whether a verdict names an option or a place"),
+    LeadCode.FOLLOWS_PLACE: ("by place", "goes by position"),
+    LeadCode.RATING_ERROR: ("ratings", "has a standard error of"),
+    LeadCode.NOISE: ("noise", "not distinguishable from noise"),
+    LeadCode.AGREEMENT: ("by option", "keeps its option"),
+}
+
+
+@pytest.mark.parametrize("code", LEADS)
+def test_every_lead_shows(code, tmp_path, capsys):
+    law, words = LEADS[code]
+    rows = _rows(random.Random(4), 1, LAWS[law])
+    assert set(jr.reduce(rows)["lead"].str.split(":").list.first()) == {code.value}
+    rows.write_parquet(path := tmp_path / "rows.parquet")
+    assert main(["reduce", str(path)]) == 0
+    assert words.casefold() in " ".join(capsys.readouterr().out.split()).casefold()
+
+
+def test_leads_of_few_rows_show_too(tmp_path, capsys):
+    for verdicts, words in (
+        ([("q", 0, "A"), ("r", 0, "B")], "every question was asked once"),
+        ([("q", 0, "A"), ("q", 1, "B"), ("r", 0, "B"), ("r", 1, "A")] * 1, "this rests on 2 quest"),
+    ):
+        rows = pl.DataFrame(verdicts, schema=["item_id", "replication", "verdict"], orient="row")
+        rows.write_csv(path := tmp_path / "rows.csv")
+        assert main(["reduce", str(path)]) == 0
+        assert words in " ".join(capsys.readouterr().out.split()).casefold()
+
+
+def test_the_most_harmful_comes_first_as_far_as_there_is_room():
+    found = [
+        *(Remark(severity=6, text="few", who=who) for who in ("a", "b")),
+        Remark(severity=0, text="stuck", who="b"),
+    ]
+    assert lines_of(found, 9) == ["b: stuck.", "a and b: few."]
+    assert lines_of([*found, Remark(severity=7, text="more", who="a")], 2) == [
+        "b: stuck.", "2 more remarks: --full.",
+    ]  # fmt: skip
+
+
+def test_what_is_true_of_all_is_said_of_none_by_name():
+    rows = _rows(random.Random(7), 3, LAWS["noise"])
+    found = findings_of(grouped(reduce_judgments(rows.lazy())))
+    (unknown,) = {one.who for one in found if "the same prompt was repeated" in one.text}
+    assert unknown == ""
+    assert all(one.who for one in found if sum(two.text == one.text for two in found) < 3)
+
+
+def test_a_frame_has_no_command():
+    rows = _rows(random.Random(5), 1, LAWS["noise"])
+    from judgerel_ray.analyses.reliability.from_run import reduced
+    from judgerel_ray.counting.snapshot import Snapshot
+    from judgerel_ray.measuring.reliability import ReduceOptions
+
+    with Snapshot.open(rows) as judged:
+        text = reduced_result(reduced(judged, ReduceOptions()), ReduceOptions()).as_text()
+    assert "Next" not in text
+
+
+@pytest.mark.parametrize("share", [0.9, 0.5])
+def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
+    draw = random.Random(6)
+    rows = [
+        {"judge": judge, "item_id": f"q{i}", "replication": r, "gold": (right := "AB"[i % 2]),
+         "verdict": _often(draw, share, right, "BA"[i % 2])}
+        for judge in ("a", "b") for i in range(60) for r in range(3)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 18
+    noise = "kappa with labels is not distinguishable from noise"
+    assert (noise in text.casefold()) == (share == 0.5)
+    found = jr.reduce(path).filter(judge="a", coefficient="cohen_kappa").row(0, named=True)
+    assert f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]" in text

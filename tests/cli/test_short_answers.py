@@ -1,0 +1,234 @@
+"""What each verb prints by itself fits one screen, hides nothing that decides, and says what next.
+
+`reduce` has tests of its own.
+"""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.analyses.advice.short import advised_short
+from judgerel_ray.analyses.advice.tables import Needs
+from judgerel_ray.analyses.advice.unreachable import Unreachable
+from judgerel_ray.analyses.comparison.short import compared_short
+from judgerel_ray.analyses.correction.correction import Caution
+from judgerel_ray.analyses.correction.short import corrected_short
+from judgerel_ray.analyses.selection.short import systems_short
+from judgerel_ray.blocks.short import MOST_ROWS, findings_of_row
+from judgerel_ray.blocks.terminal import printed
+from judgerel_ray.cli import main
+from judgerel_ray.core.codes import Flag
+
+PAIRS = "docs/data/two-judges.csv"
+RUN = str(judgerel_ray.example("run"))
+LINES = 20
+"""Lines that a short answer may have, of two judges."""
+_ORDER = ["--order", "simulated-erratic,simulated-steady", "--confidence", "probability"]
+OF_VERBS = {
+    "advise": ([PAIRS], LINES),
+    "compare": ([PAIRS, "--by", "judge"], LINES),
+    "gate": ([PAIRS], LINES),
+    "questions": ([PAIRS], 25),
+    "panels": (["answers.parquet"], LINES),
+    "cascade": (["answers.parquet"], LINES),
+    "select": (["answers.parquet"], LINES),
+    "systems": (["answers.parquet"], LINES),
+    "scales": (["ratings.parquet"], 25),  # two tables
+    "rank": (["ratings.parquet"], LINES),
+    "align": (["ratings.parquet", "--reference", "people.csv"], LINES),
+    "correct": (
+        ["docs/data/passed-by-a-judge.csv", "--labels", "docs/data/labelled-by-ann.csv",
+         "--width", "0.1"], LINES,
+    ),
+    "serving": ([RUN], LINES),
+    "distributions": ([RUN], LINES),
+    "uncertainty": ([RUN], LINES),
+}  # fmt: skip
+"""The arguments of each verb for two judges, and how many lines it may print."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Answers with confidences of two judges, ratings of two judges on two scales, and people's."""
+    rng = np.random.default_rng(1)
+    made = tmp_path_factory.mktemp("two")
+    letters, gold = np.array(list("ABCD")), rng.integers(0, 4, 60)
+    answers, latent = [], rng.uniform(size=(24, 1))
+    for judge, skill, tokens in (("flash", 0.6, 40), ("opus", 0.8, 500)):
+        knows = rng.random(60) < skill
+        answers.append(
+            pl.DataFrame(
+                {"item_id": [f"q{i}" for i in range(60)], "judge": judge, "replication": 0,
+                 "gold": letters[gold], "confidence": np.where(knows, 0.9, 0.6),
+                 "verdict": letters[np.where(knows, gold, rng.integers(0, 4, 60))],
+                 "prompt_tokens": tokens, "completion_tokens": tokens}
+            )
+        )  # fmt: skip
+    pl.concat(answers).write_parquet(made / "answers.parquet")
+    ratings = [
+        {"judge": judge, "item_id": f"q{n}", "criterion": "factuality", "scale": scale,
+         "replication": r,
+         "score": float(np.clip(np.rint(low + (high - low) * drawn[n, r]), low, high))}
+        for judge, noise in (("steady", 0.05), ("wild", 0.6))
+        for scale, (low, high) in {"points5": (1, 5), "points10": (1, 10)}.items()
+        for drawn in [latent + noise * rng.normal(size=(24, 3))]
+        for n in range(24) for r in range(3)
+    ]  # fmt: skip
+    pl.DataFrame(ratings).write_parquet(made / "ratings.parquet")
+    people = pl.DataFrame({"item_id": [f"q{n}" for n in range(24)], "score": latent[:, 0]})
+    people.write_csv(made / "people.csv")
+    (made / "docs").symlink_to(Path(__file__).parents[2] / "docs")
+    return made
+
+
+@pytest.fixture
+def output(folder, monkeypatch, capsys):
+    """What a command prints to the terminal, in that folder."""
+    monkeypatch.chdir(folder)
+
+    def call(*words):
+        capsys.readouterr()
+        assert main([*words]) in (0, 4, 5)
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("verb", OF_VERBS)
+def test_the_answer_fits_one_screen_and_names_a_next_command_that_runs(verb, output):
+    words, most = OF_VERBS[verb]
+    text = output(verb, *words)
+    lines = text.rstrip("\n").splitlines()
+    assert len(lines) <= most
+    before, _, last = text.partition("\nNext, ")
+    assert max(map(len, before.splitlines())) <= 80
+    if command := last.partition(":")[2].strip():
+        program, *following = shlex.split(command)
+        assert program == "judgerel"
+        assert output(*following)
+    assert command or "PASS" in text
+
+
+@pytest.mark.parametrize("verb", OF_VERBS)
+def test_full_has_everything_and_json_is_the_same_either_way(verb, output):
+    words, _ = OF_VERBS[verb]
+    short, full = output(verb, *words), output(verb, *words, "--full")
+    assert full != short or verb == "gate"
+    as_json = [output(verb, *words, "--format", "json", *more) for more in ([], ["--full"])]
+    assert as_json[0] == as_json[1]
+    assert json.loads(as_json[0])
+    explained = output(verb, *words, "--explain")
+    assert explained.startswith(short.rstrip("\n"))
+    assert len(explained) > len(short)
+
+
+METHOD_ALONE = {
+    Flag.NO_REPEATS: "which judgments are compared stands beside the number as `conditions`",
+    Flag.IN_BLOCKS: "tells how the interval was computed, and takes nothing from it",
+    Flag.RESAMPLES_UNDEFINED: "tells how the interval was computed",
+    Flag.PERMUTATIONS_UNDEFINED: "tells how the floor was computed",
+}
+"""Flags that no short answer has, and why: ``--full`` has them in the estimator's words."""
+
+
+@pytest.mark.parametrize("flag", Flag)
+def test_every_flag_is_a_finding(flag):
+    row = {"flags": [flag.value], "flag_numbers": [[1.0, 2.0, 3.0]]}
+    texts = [one.text for one in findings_of_row(row)]
+    assert texts == ([] if flag in METHOD_ALONE else [flag.words([1.0, 2.0, 3.0])])
+
+
+@pytest.mark.parametrize("code", Unreachable)
+def test_every_reason_why_a_target_is_out_of_reach_is_said(code):
+    of = {name: None for name in Needs.columns}
+    row = of | {"judge": "j", "target": "generalizability", "wanted": 0.9, "now": 0.5,
+                "lever": "replications", "unreachable": code.value, "error_of": "template",
+                "n_replications": 2, "n_questions": 9, "design_replications": 21,
+                "design_questions": 80}  # fmt: skip
+    needs = Needs.frame([row], ["judge"])
+    text = " ".join(printed(advised_short({"needs": needs}, None)).split())
+    words = {
+        Unreachable.LEVELS_ASKED_ONCE: "asked once at each level",
+        Unreachable.QUESTIONS_ALIKE: "questions do not differ more than chance",
+        Unreachable.ERROR_STAYS: "the error of one template stays",
+        Unreachable.TOO_FEW_QUESTIONS: "never by replications",
+        Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
+        Unreachable.TOO_MANY_VOTES: "votes",
+        Unreachable.TOO_MANY_VERDICTS: "different verdicts",
+        Unreachable.NOT_KNOWN: "not known from 2 replications of 9 questions",
+        Unreachable.NOT_KNOWN_FROM_MORE: "nor from 21 of 80",
+        Unreachable.KNOWN_FROM_MORE: "21 replications of 80 questions would tell",
+    }
+    assert words[code] in text
+
+
+REASONS = {
+    "interval_covers_0": "includes 0",
+    "interval_crosses_tolerance": "crosses the tolerance",
+    "not_after_correction": "corrected for the number of tests",
+    "few_informative_questions": "fewer than 10 questions",
+    "few_verdicts": "too few replies hold a verdict",
+    "undefined": "no test of it",
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_why_a_comparison_is_open_is_said(reason):
+    found = judgerel_ray.compare(judgerel_ray.example("judgments.csv"), by="judge")
+    rows = found.with_columns(reason=pl.lit(reason), standing=pl.lit("undecided"))
+    assert REASONS[reason] in printed(compared_short(rows, None, "", None))
+
+
+@pytest.mark.parametrize("caution", Caution)
+def test_every_caution_of_corrected_scores_is_said(caution, folder):
+    found = judgerel_ray.correct(
+        folder / "docs/data/passed-by-a-judge.csv", labels=folder / "docs/data/labelled-by-ann.csv"
+    )
+    flagged = found.estimates.with_columns(flags=pl.lit([caution.value], pl.List(pl.String)))
+    tables = replace(found, estimates=flagged).tables()
+    words = {
+        Caution.FEW_LABELS: "labels of fewer than",
+        Caution.TRANSPORT: "otherwise of labelled items",
+        Caution.UNMATCHED: "of nothing that was judged",
+        Caution.RATERS_DISAGREE: "people disagree",
+    }
+    assert words[caution] in " ".join(printed(corrected_short(tables, None)).split())
+
+
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        ("favours_its_own", "favours its own answers"),
+        ("option_was_shown", "because it was shown"),
+        ("avoids_its_own", "avoids its own answers"),
+        ("not_distinguishable", "no preference for its own answers"),
+        (None, "not known: no other judge"),
+    ],
+)
+def test_every_finding_on_preferences_is_said(finding, words, folder):
+    tables = judgerel_ray.systems(folder / "answers.parquet", resamples=9).tables()
+    empty = tables["self_preference"]
+    row = {name: None for name in empty.columns} | {"judge": "opus", "finding": finding}
+    row["undefined"] = None if finding else "no_other_judge"
+    own = pl.DataFrame([row], schema=empty.schema)
+    assert words in printed(systems_short({**tables, "self_preference": own}, None))
+
+
+def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, capsys, tmp_path):
+    rows = pl.read_csv(folder / PAIRS)
+    many = [rows.with_columns(judge=pl.col("judge") + f"-{n}") for n in range(15)]
+    path = tmp_path / "many.csv"
+    pl.concat(many).write_csv(path)
+    assert main(["gate", str(path)]) == 4
+    text = capsys.readouterr().out
+    assert "more met" in text
+    assert "in --full" in text
+    assert "(verdict: FAIL)" in " ".join(text.split())  # the worst come first
+    starts = ("krippendorff_alpha", "swap_consistency", "valid_rate")
+    assert sum(line.startswith(starts) for line in text.splitlines()) == MOST_ROWS
