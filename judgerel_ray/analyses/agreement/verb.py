@@ -26,6 +26,7 @@ class AgreeRequest(Labelled):
 
 @verb(
     AgreeRequest,
+    examples=("agree judgments.csv", "agree judgments.csv --labels labels.csv"),
     group="Analyse",
     help="kappa of judges with labels, class by class, and of every two judges",
     file="pairs",
