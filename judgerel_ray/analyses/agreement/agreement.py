@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.agreement.tables import Classes, JudgePairs
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.counted import Declared, Group, counted_groups
 from judgerel_ray.counting.files.labelled import PEOPLE, READ
@@ -57,8 +58,8 @@ MOST_JUDGES = 60
 _ALPHA = 0.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AgreementTables(Shown):
     """Judges against labels, and against each other.
 
     Attributes

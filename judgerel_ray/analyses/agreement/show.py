@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -10,6 +11,7 @@ from judgerel_ray.blocks.blocks import (
     Block,
     Column,
     Heat,
+    Lines,
     Paragraph,
     Section,
     Table,
@@ -19,12 +21,16 @@ from judgerel_ray.blocks.blocks import (
     key_columns,
 )
 from judgerel_ray.blocks.columns import natural
-from judgerel_ray.blocks.words import Row, ends_of, group_label, number, percent, reason
+from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, next_step
+from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, percent, reason
+from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 
 TITLE = "Agreement with labels and between judges"
 _MOST_TINT = 45  # percent of the mark's colour: its text stays readable on it
 _MOST_LISTED = 10  # pairs that are listed one by one
 _LEAST = 3  # judges of a matrix
+_MOST_CLASSES = 6  # rows of labels in the short answer
+_EXTREMES = 4  # pairs that agree least, and most, where there are too many
 _POLICIES = {"category": "a verdict of its own", "drop": "left out"}
 _READ = (
     "Kappa is 1 where verdicts and labels always agree and 0 where they agree as often as the "
@@ -45,7 +51,52 @@ def agreement_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     ['Paragraph']
     """
     found = [*_labels(tables["labels"]), *_classes(tables["classes"]), *_pairs(tables["pairs"])]
-    return [*found, Paragraph(_READ, "soft")]
+    return [*found, *reading_blocks()]
+
+
+def reading_blocks() -> list[Block]:
+    """What the numbers mean."""
+    return [Paragraph(_READ, "soft")]
+
+
+def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
+    """Lay out the short answer: label by label and pair by pair only as far as a screen goes.
+
+    `command` checks the same judgments against requirements; None of a frame.
+    """
+    labels, pairs = tables["labels"], tables["pairs"]
+    found = [*_labels(labels)]
+    remarks = [
+        Remark(text=f"kappa is {NOISE}", who=_who(row, labels), severity=HARMFUL)
+        for row in labels.to_dicts()
+        if (row["p_noise"] or 0) > NOISE_ABOVE
+    ]
+    remarks += [
+        Remark(text=f"kappa with {row['judge_b']} is {NOISE}", who=str(row["judge_a"]),
+               severity=HARMFUL)
+        for row in pairs.to_dicts()
+        if (row["p_noise"] or 0) > NOISE_ABOVE and pairs.height <= _MOST_LISTED
+    ]  # fmt: skip
+    hidden = tables["classes"].height > _MOST_CLASSES
+    found += [] if hidden else _classes(tables["classes"])
+    if pairs.height <= _MOST_LISTED:
+        found += _pairs(pairs)
+    else:
+        ranked = pairs.filter(pl.col("cohen_kappa").is_not_null()).sort("cohen_kappa")
+        found += _pairs(pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)]))
+        more = f"{pairs.height - 2 * _EXTREMES:,} pairs between these"
+        remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
+    if hidden:
+        remarks.append(Remark(text="label by label: --full"))
+    lines = finding_lines(remarks)
+    step = next_step(("check them against requirements", command))
+    tables_of = [replace(one, fits=True) for one in found if isinstance(one, Table)]
+    return [*tables_of, *([Lines(lines)] if lines else []), *step]
+
+
+def _who(row: Row, labels: pl.DataFrame) -> str:
+    """A group by its name."""
+    return group_label(row, labels.columns[: labels.columns.index("missing")])
 
 
 def agreement_section(tables: Mapping[str, pl.DataFrame]) -> Section:

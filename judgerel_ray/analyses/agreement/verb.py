@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Labelled, Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import (
+    BY,
+    Labelled,
+    Names,
+    comma_names,
+    command_on,
+    flag,
+    names_of,
+    verb,
+)
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.agreement.agreement import AgreementTables
@@ -65,4 +74,5 @@ def agree(path: JudgmentSource, request: AgreeRequest) -> Result[AgreementTables
     policies = checked_policies(names_of(request.missing) or ())
     with Snapshot.open(path, request, apart=by or (), columns=READ) as judged, judged.naming():
         found = agreement_tables(judged, by=by, missing=policies)
-        return agreement_result(found, judged.run_notes)
+        command = command_on("gate", path, request)
+        return agreement_result(found, judged.run_notes, command)
