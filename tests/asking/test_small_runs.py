@@ -50,7 +50,7 @@ def test_ray_is_asked_for_by_its_flag_or_by_an_address(monkeypatch):
 @pytest.mark.parametrize(
     ("more", "note"),
     [
-        ("replications = 2", "runs in one process, without Ray, as any of up to 20,000 requests"),
+        ("replications = 2", "runs in one process, without Ray (up to 20,000 requests"),
         ("replications = 9000", "runs on Ray: more than 20,000 requests"),
     ],
 )

@@ -228,7 +228,9 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     asked = {count.judge for count in counts if count.requests_at_most}
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
-    notes = [*too_long, *needs, *filter(None, thinking)]
+    at_most = sum(count.requests_at_most for count in counts)
+    where = _where_it_runs([s for s in resolved.specs.values() if s.name in asked], at_most)
+    notes = [*too_long, *needs, where, *filter(None, thinking)]
     notes += unset_keys([resolved.specs[name] for name in sorted(asked)])
     notes += sweep_remarks(resolved)
     judges = tuple(
@@ -241,10 +243,6 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     requests = sum(count.requests for count in counts)
     notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
     disk_bytes, disk_note = _disk(judges, counts)
-    at_most = sum(count.requests_at_most for count in counts)
-    reason = needs_ray((spec for spec in resolved.specs.values() if spec.name in asked), at_most)
-    without = f"without Ray, as any of up to {MOST_REQUESTS:,} requests to such judges"
-    notes.append(f"runs on Ray: {reason}" if reason else f"runs in one process, {without}")
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
@@ -257,6 +255,14 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
         answers=answers_of(resolved.frames, counts),
         asks=tuple(frame.ask for frame in resolved.frames),
     )
+
+
+def _where_it_runs(asked: Sequence[EngineSpec], n_requests: int) -> str:
+    """Say whether a sweep's judges are asked on Ray, and why."""
+    reason = needs_ray(asked, n_requests)
+    if reason is not None:
+        return f"runs on Ray: {reason}"
+    return f"runs in one process, without Ray (up to {MOST_REQUESTS:,} requests to such judges)"
 
 
 def _judge_cost(
