@@ -44,13 +44,13 @@ def test_pairs_are_the_same_each_time_and_never_near_ties() -> None:
 
 
 def test_the_package_ships_them_and_the_demo_asks_them() -> None:
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
     from judgerel_ray.tables import frame_to_items
 
     assert frame_to_items(pl.read_parquet(PAIRS_FILE)) == draw_pairs()
     assert TEMPLATE_FILE.read_text(encoding="utf-8") == POSITION_TEMPLATE
     file = JUDGE_FOLDER.parents[2] / "jobs" / "demo__tiny-judge__cpu.toml"
-    sweep = load_sweep(file)
+    sweep = read_sweep(file)
     assert tuple(judge.name for judge in sweep.judge) == JUDGES
     [ask] = sweep.ask
     assert ask.temperatures == TEMPERATURES
