@@ -43,7 +43,7 @@ def test_a_tie_beside_places_is_written_as_one(write, capsys):
     assert "got 3 places (A, B, C) in 2 orders" in line
     assert "Try: write tie for the one that is a tie (C?)" in line
     path = write("letters.csv", placed("tie"))
-    assert main(["reduce", path, "--verdict-names", "place"]) == 0
+    assert main(["reduce", path, "--verdict-names", "place", "--full"]) == 0
     assert "place consistency" in capsys.readouterr().out
 
 
@@ -68,7 +68,7 @@ def test_files_of_one_repeat_each_are_read_from_folders(write, tmp_path, capsys)
         write(f"flat/run_{n}.csv", columns)
         write(f"deep/replication={n}/run_{n}.csv", columns)
     for folder in ("flat", "deep"):
-        assert main(["reduce", str(tmp_path / folder)]) == 0
+        assert main(["reduce", str(tmp_path / folder), "--full"]) == 0
         assert "each up to 3 times: 36 replies" in capsys.readouterr().out
     # Names that differ by more than a number do not say what the files are.
     for n, name in enumerate(("gpt", "claude")):
@@ -111,10 +111,10 @@ def test_judges_of_verdicts_and_of_scores_are_left_apart_inside_one_file(write, 
 def test_coefficients_of_names_are_shown_of_ratings_where_they_are_asked_for(write, capsys):
     both = {"verdict": lambda i, n: str(1 + (i + n) % 5), "score": lambda i, n: 1 + (i + n) % 5}
     path = write("both.csv", asked(**both))
-    assert main(["reduce", path]) == 0
+    assert main(["reduce", path, "--full"]) == 0
     assert "Fleiss' kappa  " not in capsys.readouterr().out
     for level in ("nominal", "nominal,interval"):
-        assert main(["reduce", path, "--measurement", level]) == 0
+        assert main(["reduce", path, "--measurement", level, "--full"]) == 0
         out = capsys.readouterr().out
         assert "Krippendorff's alpha  " in out
         assert "Fleiss' kappa  " in out

@@ -78,7 +78,7 @@ def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsy
     assert [row["accuracy"] for row in questions] == [1, pytest.approx(2 / 3), 0, 0.5]
     assert [row["agreement_wrong"] for row in questions] == [0, 0, 1, 0]
     assert questions[2]["high"] == pytest.approx(0.7076, abs=1e-4)
-    out = told(capsys, twelve, verb="questions")
+    out = told(capsys, twelve, "--full", verb="questions")
     assert out.splitlines()[0].split()[:3] == ["judge", "item_id", "judgments"]
     assert len(out.splitlines()) == 5 + 2  # what agreement is of
     assert "same prompt (repeatability)" in out

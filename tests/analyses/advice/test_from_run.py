@@ -101,7 +101,7 @@ def test_gpu_seconds_are_those_of_judges_on_gpus(monkeypatch):
         )
     }
     ledger = SimpleNamespace(judges=totals)
-    monkeypatch.setattr("judgerel_ray.analyses.advice.from_run.checked_ledger", lambda _: ledger)
+    monkeypatch.setattr("judgerel_ray.store.checked_ledger", lambda _: ledger)
     run = SimpleNamespace(read_text=lambda _: sweep, address=lambda name: name)
     assert gpu_seconds(run) == {"one": 0.5, "four": 2.0}
 

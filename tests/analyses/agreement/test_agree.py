@@ -263,7 +263,7 @@ def test_pairs_rest_on_shared_questions_alone():
 def test_three_judges_are_a_matrix_on_terminal_and_page(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     judgments().write_csv(path)
-    assert main(["agree", str(path)]) == 0
+    assert main(["agree", str(path), "--full"]) == 0
     text = capsys.readouterr().out
     assert "Cohen's kappa between judges" in text
     assert main(["agree", str(path), "--format", "json"]) == 0

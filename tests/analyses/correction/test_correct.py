@@ -354,7 +354,7 @@ def test_command_prints_json_and_words(tmp_path, labels, capsys):
     assert [row["estimate"] for row in tables["estimates"]] == [
         "judge_alone", "labels_alone", "ppi", "rogan_gladen"
     ]  # fmt: skip
-    assert main(arguments) == 0
+    assert main([*arguments, "--full"]) == 0
     assert capsys.readouterr().out.startswith("j: pass rate 0.")
     assert main([*arguments, "--width", "0"]) == 2
     assert main([*arguments, "--out", file]) == 2
