@@ -1,4 +1,4 @@
-"""Ctrl-C of the command, from the first line of ours on: one line and 130, never a traceback.
+"""Ctrl-C of the command: one line and exit code 130, never a traceback.
 
 It imports next to nothing, so that little time passes before Ctrl-C is heard.
 """

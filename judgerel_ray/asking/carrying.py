@@ -1,4 +1,4 @@
-"""What earlier runs of a sweep landed is landed in a new run again, and asked nobody.
+"""Copies what earlier runs of a sweep landed into a new run, so that it is not asked again.
 
 A commit of which all is wanted goes over with the files it has: not a byte is decoded, and on one
 file system their bytes are stored once.

@@ -1,4 +1,4 @@
-"""What earlier runs of a sweep landed, and which of them to look into for what is wanted.
+"""What earlier runs of a sweep landed, and which of them hold the requests of a new one.
 
 What is planned is held as columns, some tens of bytes a condition and one a request, and earlier
 runs are looked at one by one, the newest first. A run says in ``earlier.json`` what it left in

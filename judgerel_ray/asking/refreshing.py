@@ -1,4 +1,4 @@
-"""One trigger of a series: take the lease, ask what is due, write down what came of it.
+"""One refresh of a series: take the lease, ask what is due, record the result.
 
 Due are sweeps with requests that never landed, and anchors in turn. Rows of earlier refreshes that
 a new run plans, too, are carried into it and not asked again. A process that is killed leaves an

@@ -1,4 +1,4 @@
-"""What a Python program is given shows itself: the short answer at a prompt and in a notebook."""
+"""Results show themselves: the short answer at a Python prompt and in a notebook."""
 
 from __future__ import annotations
 

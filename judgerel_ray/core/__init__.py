@@ -1,4 +1,4 @@
-"""Words: the types, outcomes, keys and errors every room shares. Imports nothing of the house."""
+"""Types, outcomes, keys and errors that the whole package shares; imports no other part of it."""
 
 from judgerel_ray.core.errors import (
     EngineError,

@@ -1,4 +1,4 @@
-"""Errors, one class a boundary; all of them cross processes whole.
+"""Error classes, one for each boundary; all of them can be pickled.
 
 JudgeRelError(problem, where=..., hint=...)
 ├── SweepError        the caller's file, flag or item is wrong; nothing was asked of any judge

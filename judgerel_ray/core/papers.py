@@ -1,4 +1,4 @@
-"""What the room ``papers`` has for the catalogs of other rooms, which do not import it."""
+"""Finds loaders and importers of :mod:`judgerel_ray.papers` by name, without importing it."""
 
 from __future__ import annotations
 

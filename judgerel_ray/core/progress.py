@@ -1,4 +1,4 @@
-"""Long work says how far it is: one line after ten seconds, and one every half minute then.
+"""Progress of long work: a line after ten seconds, then one every half minute.
 
 Who shows lines installs a function for them; a Python program that installs none hears nothing.
 """

@@ -1,4 +1,4 @@
-"""What the columns of a result hold and mean, each said once: a class a table.
+"""Schemas of results: one class a table, with the type and the meaning of every column.
 
 The columns of groups, which depend on ``by``, come first in a frame and are no part of its schema.
 Classes read as dataframely's do; :meth:`Schema.dataframely` makes one of those. They are light

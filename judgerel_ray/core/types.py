@@ -1,4 +1,4 @@
-"""The words of the house as types: item, option, message, condition, ask, completion.
+"""Types that the whole package shares: item, option, message, condition, ask, completion.
 
 Everything here is frozen data without behaviour beyond what its own fields say.
 Nothing here knows files, frames, engines or Ray.

@@ -1,4 +1,4 @@
-"""A verb, spelled once: the class of its options makes flags, parameters and their documentation.
+"""Verbs: the class of a verb's options makes its flags, its parameters and their documentation.
 
 An options class is frozen; each field is one option, described by :func:`flag`. The command line
 makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.

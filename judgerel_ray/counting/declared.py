@@ -1,4 +1,4 @@
-"""What a run declares of its judgments: menus, ties, scales, the right option of each item."""
+"""What a sweep declares about a run's judgments: menus, ties, scales, and right options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs, tokens and chances of a file's rows: numbers that only some verbs read, checked by those.
+"""Costs, tokens and probabilities in a file: numeric columns that only some verbs read and check.
 
 Other verbs leave these columns alone, whatever stands in them.
 """

@@ -1,4 +1,4 @@
-"""What is right of every answer: of its own row, or of a table, never of another item's name."""
+"""Right answers of items, from a column of the judgments or from a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From messages to token ids, the way a judge was told to read them.
+"""Messages to token ids, with the chat template of a judge.
 
 A chat template writes the special tokens itself, so its text is encoded without adding any; plain
 text gets the tokenizer's own. Doing both gives a prompt with two beginnings, which most models

@@ -1,4 +1,4 @@
-"""A judge's work as it travels: a queue of items, leases cut from it, and receipts. No reply does.
+"""The work of a judge: a queue of items, leases cut from it, and receipts; never replies.
 
 An item whose first wave is pending as a whole travels as the item itself: the actor
 writes the prompts and hashes the keys. A driver that did it for a thousand engines would be what

@@ -1,4 +1,4 @@
-"""The fleet: judges x actors, leases out, receipts in, deaths survived.
+"""The scheduler: leases go out to judge actors, receipts come back, lost actors are replaced.
 
 One loop on the driver. It admits judges while their GPUs fit, keeps two leases before every actor,
 and settles what comes back.

@@ -1,4 +1,4 @@
-"""From what engines found of verdicts to the distributions table, and what follows from it.
+"""Verdict distributions from log-probabilities of engines, as a table, and what follows from it.
 
 Coefficients in the limit of infinitely many replications, and how certain a distribution is. Of
 replications that reason first, the letter each reply drew is replaced by the distribution at its

@@ -1,4 +1,4 @@
-"""What a group's reader must hear first: one code, decided once for terminal, page and JSON.
+"""The leading finding of a group as one code, decided once for terminal, page and JSON.
 
 A coefficient answers a question that makes sense only where replies hold verdicts, where these
 differ, and where it is known what they name. The code says which of these fails, or which number

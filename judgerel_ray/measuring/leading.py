@@ -1,4 +1,4 @@
-"""What leads by the kind of judgment: agreement on each class, and the error of one rating.
+"""Leading figures by kind of judgment: agreement on each class, and the error of one rating.
 
 Of pass and fail a reader asks how often a second judgment confirms each of the two; of ratings, by
 how many points one rating is off.

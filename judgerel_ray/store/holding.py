@@ -1,4 +1,4 @@
-"""A lease on a folder that many processes may be told to work on: one at a time does.
+"""A lease on a folder: of many processes that may be started on it, one at a time works.
 
 ::
 

@@ -1,4 +1,4 @@
-"""A damaged folder read on: what cannot be read is noted, and counts as empty."""
+"""Reads a damaged folder to its end: what cannot be read is noted, and counts as empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a file that would be written is one that is read, whatever both are called."""
+"""Whether an output file is one of the inputs, under any name."""
 
 from __future__ import annotations
 

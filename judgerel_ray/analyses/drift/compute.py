@@ -1,4 +1,4 @@
-"""From judgments of two times to what moved between them, and behind the judge's name."""
+"""Changes between the judgments of two refreshes, and in the model behind the judge's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each requirement in each group: the whole confidence interval meets it, misses it, or neither.
+"""Whether the whole confidence interval meets or misses a requirement, group by group.
 
 What is open names what would decide it: how many questions or replications the interval needs.
 """

@@ -1,4 +1,4 @@
-"""Rows of tables on ratings, written cell by cell."""
+"""Cells of the tables on ratings, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is of, by content: its asks, its items, and some of its keys."""
+"""The identity of a run: a digest of its asks, its items, and some of its keys."""
 
 from __future__ import annotations
 

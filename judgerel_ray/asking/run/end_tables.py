@@ -1,4 +1,4 @@
-"""Tables that a run lays out when it ends, from what landed: the one bridge to analyses.
+"""Tables that a run writes when it ends; the one place where asking calls analyses.
 
 What each analysis makes of landed rows is a pure function of its own; here it is handed them.
 """

@@ -1,4 +1,4 @@
-"""What a run has lost: told before anything is asked, and refused where it is much."""
+"""Lost results of a run: reported before anything is asked, and refused where there are many."""
 
 from __future__ import annotations
 

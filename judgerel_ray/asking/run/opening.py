@@ -1,4 +1,4 @@
-"""The run directory of a sweep: taken or begun, with its plan, items and manifest."""
+"""Opens or creates the run directory of a sweep, with its plan, items and manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a wave is still pending at one judge: built from what landed, less what landed.
+"""Pending requests of a wave at one judge: those that the landed texts call for, less those landed.
 
 Items of which nothing has landed go to actors unwritten. Items of one form of question with equally
 many options are asked alike: the first of them is written here, and the others are counted by it.

@@ -1,4 +1,4 @@
-"""What landed gone through again: texts read by today's reader, or requests asked once more.
+"""``rejudge`` and ``replay``: read landed texts again, or ask landed requests once more.
 
 ``rejudge`` asks nothing. ``replay`` asks landed requests in isolation, one at a time on engines of
 this process, and compares: what then differs differs by serving (batches, kernels, a provider's

@@ -1,4 +1,4 @@
-"""Files and frames of rows that people hold: the one reading of them, for all that take any."""
+"""The reader of tables in files and frames, which all commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as judgments: as it is, by what its columns mean, or refused with what would do."""
+"""Reads a table as judgments by its column names or their meaning, or refuses it with a suggestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs together: groups of judgments, and the units of agreement inside them.
+"""Groups of judgments, and the units of agreement inside them.
 
 A unit is a question as it was asked: the item and every recorded facet that varies inside the
 group. Its replications are the raters. Repeats at temperature 0 are never among sampled

@@ -1,4 +1,4 @@
-"""What a simulated judge can be told, checked once and typed."""
+"""Options of a simulated judge, checked and typed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""vLLM in this process: what it is told, asked and answers."""
+"""vLLM in this process: its arguments, its requests and their outputs."""

@@ -1,4 +1,4 @@
-"""What vLLM is told when it starts, as plain data.
+"""Start-up arguments of vLLM, as plain data.
 
 Nothing is left to vLLM's defaults that changes an answer or loses one; each line that differs from
 the obvious says which trap it avoids. Pure, so that the traps are tested without an engine.
