@@ -118,6 +118,10 @@ def tally_file(
             word = pl.col("verdict").cast(pl.String).str.extract(LEADING, 1)
             source = replace(source, rows=source.rows.with_columns(verdict=word), indexed=False)
         source = source if labels is None else labelled(source, labels)
+        kinds = source.rows.collect_schema()
+        if reads is not None:  # lists of right verdicts are none that a verb could read unasked
+            lists = {name for name in (_GOLD, PEOPLE) if is_nested(kinds.get(name, pl.String()))}
+            reads = [name for name in reads if name not in lists]
         return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
 
 
