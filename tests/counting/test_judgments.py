@@ -136,7 +136,7 @@ def reduced():
 
 @pytest.mark.parametrize("values", [["high"] * 4, [90, 80, 70, 60], [[1], [2], [3], [4]]])
 def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, reduced, tmp_path):
-    frame = pl.DataFrame({**ROWS, "gold": "A", "confidence": values, "key": [["x"]] * 4,
+    frame = pl.DataFrame({**ROWS, "gold": "1", "confidence": values, "key": [["x"]] * 4,
                           "role": None})  # fmt: skip
     lists = frame.with_columns(gold=pl.concat_list("gold"))
     assert jr.reduce(lists).equals(reduced)
