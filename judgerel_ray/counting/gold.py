@@ -41,8 +41,11 @@ def with_gold(judged: Snapshot) -> Snapshot:
         right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
-    if judged.labels is not None:  # what somebody labelled may be right of any protocol
-        return replace(judged, frame=with_labels(judged.frame, right))
+    if judged.labels is not None:  # may be right of any protocol; of a scale a number alone
+        word = pl.col(GOLD).cast(pl.Float64, strict=False).is_null()
+        off_scale = of_protocols(lambda one: one.on_scales) & word
+        labelled = pl.when(~off_scale.fill_null(False)).then(pl.col(GOLD)).alias(GOLD)
+        return replace(judged, frame=with_labels(judged.frame, right).with_columns(labelled))
     asked = (
         pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
     )

@@ -40,7 +40,7 @@ from judgerel_ray.counting.files.cells import (
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.files.labelled import PEOPLE, labelled
+from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.meaning import column_flag
 from judgerel_ray.counting.files.names import roles_of
@@ -118,6 +118,10 @@ def tally_file(
             word = pl.col("verdict").cast(pl.String).str.extract(LEADING, 1)
             source = replace(source, rows=source.rows.with_columns(verdict=word), indexed=False)
         source = source if labels is None else labelled(source, labels)
+        kinds = source.rows.collect_schema()
+        if reads is not None and set(reads) == {*READ}:  # what is read where it can be, unasked
+            lists = {name for name in (_GOLD, PEOPLE) if is_nested(kinds.get(name, pl.String()))}
+            reads = [name for name in reads if name not in lists]
         return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
 
 

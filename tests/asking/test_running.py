@@ -65,7 +65,16 @@ def test_the_package_offers_these_functions():
         "import_judgments",
         "reduce",
     ]
-    verbs += ["questions", "serving", "agree", "uncertainty", "distributions", "scales", "align", "rank"]
+    verbs += [
+        "questions",
+        "serving",
+        "agree",
+        "uncertainty",
+        "distributions",
+        "scales",
+        "align",
+        "rank",
+    ]
     verbs += ["select", "systems", "panels", "cascade", "advise", "compare", "report", "refresh"]
     verbs += ["rejudge", "replay", "doctor", "gate", "correct", "label"]
     assert sorted(judgerel_ray.__all__) == sorted(

@@ -11,7 +11,8 @@ def test_every_loader_has_its_name():
         "truthfulqa_pairs", "hh_rlhf", "lima", "summeval_summaries", "mix",
         "mmlu_pro", "multiple_choice", "bergman2025", "log",
     }  # fmt: skip
-    assert all(loader.__name__ == f"load_{name}" for name, loader in LOADERS.items())
+    named = {name: loader.__name__.removeprefix("load_") for name, loader in LOADERS.items()}
+    assert {name for name, other in named.items() if other.removesuffix("_items") != name} == set()
 
 
 def test_other_name_reads_a_plain_file_under_that_name(tmp_path):

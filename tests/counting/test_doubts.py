@@ -43,7 +43,7 @@ def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     capsys.readouterr()
     advice = "--column score=verdict"
     assert line.endswith(f"call the column score ({advice})\n")
-    assert main(["reduce", str(path), *advice.split()]) == 0
+    assert main(["reduce", str(path), *advice.split(), "--full"]) == 0
     shown = capsys.readouterr()
     assert "standard error of one rating" in shown.out
     assert "read as names" not in shown.err

@@ -262,7 +262,7 @@ def test_repeats_of_other_answers_are_not_the_same_prompt_again(name, tmp_path, 
     out = str(tmp_path / "log.parquet")
     assert main(["import", "auto", str(LOGS / name), "--out", out]) == 0
     capsys.readouterr()
-    assert main(["reduce", out]) == 0
+    assert main(["reduce", out, "--full"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Asked the same question again, with another answer to judge, this judge" in said
     assert "the repeats of 2 of 2 questions judge other answers, too" in said

@@ -237,7 +237,7 @@ def _pair(
             .drop_nulls(name).with_columns(pl.col(keys).cast(pl.String))
             for one, name in ((rows_a, "a"), (rows_b, "b"))
         ]  # fmt: skip
-        both = sides[0].join(sides[1], on=keys, nulls_equal=True, maintain_order="left")
+        both = sides[0].join(sides[1], on=keys, nulls_equal=True).sort([*keys, "a", "b"])
         if both.is_empty():
             continue
         labels, verdicts = _codes(both, of_numbers=of_numbers)
@@ -290,4 +290,5 @@ def _agreeing(
         same=pl.Series(labels == verdicts)
     )
     share = pl.col("n").filter(pl.col("same")).sum() / pl.col("n").sum()
-    return float(pairs.group_by(question).agg(share.alias("share"))["share"].mean() or 0.0)  # type: ignore[arg-type]
+    shares = pairs.group_by(question, maintain_order=True).agg(share.alias("share"))["share"]
+    return float(shares.mean() or 0.0)  # type: ignore[arg-type]

@@ -300,7 +300,9 @@ def check_first_line(path: object, stated: Mapping[str, str], *, by_row: bool) -
     """Refuse a column that is stated and that a file does not name, before its rows are read."""
     columns = first_line(path) if isinstance(path, str) else None
     for role, place in stated.items():
-        if columns is not None and place not in VALUES:  # which may stand for the column read as it
+        if (
+            columns is not None and place not in VALUES and not facets_in(place)
+        ):  # which may stand for the column read as it
             _check_columns(place, role, [*columns, *["item_id"] * by_row], {"file": path})
 
 

@@ -152,6 +152,8 @@ def label_agreement(
     items = clusters_of(items_N, labels.size, function="label_agreement", argument="items_N")
     n = np.ones(labels.size) if n_N is None else np.asarray(n_N, dtype=np.float64)
     names, item = np.unique(items, return_inverse=True)
+    order = np.lexsort((n, verdicts, labels, item))  # sums depend on their order in the last digit
+    labels, verdicts, n, item = labels[order], verdicts[order], n[order], item[order]
     weight = n / np.bincount(item, weights=n, minlength=names.size)[item]
 
     def by_item(numbers: Floats) -> Floats:
