@@ -1,4 +1,4 @@
-"""Reads a table as judgments by its column names or their meaning, or refuses it with a suggestion."""
+"""Reads a table as judgments, by names or meanings of columns, or refuses it with a suggestion."""
 
 from __future__ import annotations
 
