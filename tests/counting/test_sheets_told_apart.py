@@ -402,3 +402,15 @@ def test_spellings_of_one_label_are_one_for_the_commonest(tmp_path):
     )
     assert dict(rows.select("item_id", "gold").iter_rows()) == {"q": "A", "r": "B", "s": None}
     assert "the commonest is taken as right; 1 item has no commonest label" in said
+
+
+def test_no_value_below_a_key_is_no_name_beside_ratings(tmp_path):
+    lines = (
+        '{"id": "q", "scores": {"gpt-4o": 1, "claude-3": "n/a"}}\n'
+        '{"id": "r", "scores": {"gpt-4o": 3, "claude-3": 2}}\n'
+    )
+    rows, said = read(tmp_path, lines, "t.jsonl")
+    assert sorted(rows["score"].drop_nulls()) == [1, 2, 3]
+    assert "taken as no score: n/a (1)" in said
+    rows, _ = read(tmp_path, lines.replace('"n/a"', '"good"'), "t.jsonl")
+    assert sorted(rows["verdict"]) == ["1", "2", "3", "good"]
