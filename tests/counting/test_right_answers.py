@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.right_answers import (
+    UnmatchedGold,
     find_unmatched_gold,
     refuse_unmatched_gold,
     with_right,
@@ -64,3 +67,23 @@ def test_letters_drawn_alike_are_told_by_their_code_points():
     assert found.line().endswith(r"'\u0410'; verdicts are 'A', 'B'")
     with pytest.raises(SweepError, match=r"verdicts are 'A'; gold is '\\u0410'"):
         refuse_unmatched_gold(pl.DataFrame({"verdict": ["A"], "gold": [cyrillic]}))
+
+
+def test_gold_that_is_free_text_is_told_in_time_linear_in_its_texts():
+    verdicts = ("A", "B")
+    gold = tuple(f"answer {number:06} \u00e9" for number in range(50_000))
+    start = time.process_time()
+    line = UnmatchedGold(len(gold), len(gold) + 1, gold, verdicts).line()
+    assert time.process_time() - start < 10  # 0.3 s; each text against each took minutes
+    assert "'answer 000007 \u00e9', ...; verdicts are 'A', 'B'" in line
+    assert "000008" not in line
+
+
+def test_a_word_told_of_many_has_its_code_points_where_one_left_out_looks_like_it():
+    latin = tuple(f"z\u0430{number}" for number in range(9))  # a Cyrillic letter in each
+    line = UnmatchedGold(10, 11, (*latin, "z\u03b10"), ("A",)).line()
+    assert line.count("\\u") == 2  # z\u03b10 and z\u04300, of the eight that are told
+    alone = UnmatchedGold(9, 10, latin, ("za8",)).line()
+    assert "'z\u04300'" in alone  # nothing looks like it
+    assert alone.endswith("verdicts are 'za8'")
+    assert r"\u0430" not in alone  # the ninth, which is alike, is not told
