@@ -152,6 +152,17 @@ def test_a_providers_key_is_for_its_own_server_alone(items, url):
     assert home.specs["m"].api_key_env == "OPENAI_API_KEY"
 
 
+def test_judges_of_one_provider_state_the_same_limits_however_they_name_it(items):
+    url = 'base_url = "https://api.groq.com/openai/v1", api_key_env = "GROQ_API_KEY"'
+    long = f'{{ engine = "openai", name = "l", model = "m", {url} }}'
+    text = PROVIDED.format(
+        provider="groq", more=f", limits = {{ concurrency = 2 }} }}, {long[:-2]}", path=items
+    )
+    with pytest.raises(SweepError, match=r"m and l share a provider .*concurrency is 2 and 32"):
+        resolve(parse_sweep(text))
+    assert len(resolve(parse_sweep(text.replace(" = 2 ", " = 32 "))).specs) == 2
+
+
 def test_a_provider_whose_address_is_each_customers_says_how_it_looks(items):
     text = PROVIDED.format(provider="azure", more="", path=items)
     with pytest.raises(SweepError, match=r"azure needs base_url.*https://RESOURCE\.openai\.azure"):

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from judgerel_ray.config import AskTable, Judge, Limits, Prices, Sweep
+from judgerel_ray.config import AskTable, Judge, Limits, Prices, Sweep, check_shared_limits
 from judgerel_ray.core import RequestRefused, SweepError
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
@@ -99,6 +99,20 @@ def is_local_folder(path: str) -> bool:
     (True, False)
     """
     return "://" not in path and Path(path).is_dir()
+
+
+def check_providers(specs: Iterable[EngineSpec]) -> None:
+    """Refuse other limits of one provider, however its judges name it.
+
+    Judges that write `base_url` and that of their provider by name have one server and key.
+    """
+    served = (spec for spec in specs if spec.engine == "openai")
+    try:
+        check_shared_limits(
+            (one.name, (one.base_url, one.api_key_env), one.limits) for one in served
+        )
+    except ValueError as error:
+        raise SweepError(str(error)) from None
 
 
 MOST_CHECKED_ITEMS = 64
