@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shlex
+from dataclasses import fields
 
 import polars as pl
 import pytest
@@ -22,6 +24,7 @@ from judgerel_ray.analyses.reliability.show import reduced_result
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.verb import VERBS, Labelled, command_on, spelled
 from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.measuring.reliability import reduce_judgments
 
@@ -79,15 +82,30 @@ def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_command_it_ends_with_runs(law, tmp_path, capsys):
-    _rows(random.Random(2), 2, LAWS[law]).write_parquet(path := tmp_path / "rows of mine.parquet")
-    assert main(["reduce", str(path)]) == 0
+@pytest.mark.parametrize(("n_replies", "labelled"), [(6, False), (1, True)])
+def test_the_command_it_ends_with_runs(law, n_replies, labelled, tmp_path, capsys):
+    rows = _rows(random.Random(2), 2, LAWS[law]).filter(pl.int_range(pl.len()) % 6 < n_replies)
+    rows.write_parquet(path := tmp_path / "rows of mine.parquet")
+    labels = pl.DataFrame({"item_id": [f"q{i}" for i in range(40)], "label": ["A", "B"] * 20})
+    labels.write_csv(there := tmp_path / "labels of mine.csv")
+    assert main(["reduce", str(path), *(["--labels", str(there)] if labelled else [])]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    import shlex
-
     program, *words = shlex.split(last)
     assert program == "judgerel"
     assert main(words) in (0, 4, 5)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_has_only_options_of_its_verb(verb):
+    reading = Labelled(
+        exact_values=True, item_by_row=True, columns={"item_id": "id"}, verdict_names="option",
+        labels="people.csv",
+    )  # fmt: skip
+    words = shlex.split(command_on(verb, "rows.csv", reading) or "")
+    known = {spelled(one) for one in fields(VERBS[verb].options)}
+    assert words[:3] == ["judgerel", verb, "rows.csv"]
+    assert {word for word in words if word.startswith("--")} <= known
+    assert ("--labels" in words) == ("--labels" in known)
 
 
 def test_in_full_is_all_and_json_is_the_same(capsys):
