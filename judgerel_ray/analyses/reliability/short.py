@@ -47,6 +47,8 @@ more as there are rows."""
 _MOST_ROWS = 40
 _LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
+FOLLOWING = ("gate", "reduce", "doctor", "questions")
+"""Verbs that may be the next step."""
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
 
 Command = Callable[[str], str | None]

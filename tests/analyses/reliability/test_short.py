@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import shlex
+import weakref
 from dataclasses import fields
 
 import polars as pl
@@ -206,6 +208,18 @@ def test_what_is_true_of_all_is_said_of_none_by_name():
     (unknown,) = {one.who for one in found if "the same prompt was repeated" in one.text}
     assert unknown == ""
     assert all(one.who for one in found if sum(two.text == one.text for two in found) < 3)
+
+
+@pytest.mark.parametrize("verb", ["reduce", "questions", "serving"])
+def test_what_is_found_keeps_no_frame_alive(verb):
+    rows = _rows(random.Random(5), 1, LAWS["temperature 0"])
+    gone = weakref.ref(rows)
+    found = getattr(jr, verb)(rows)
+    assert "Next" not in repr(found)
+    del rows
+    gc.collect()
+    assert gone() is None
+    assert found.height
 
 
 def test_a_frame_has_no_command():
