@@ -202,6 +202,42 @@ def test_the_most_harmful_comes_first_as_far_as_there_is_room():
     ]  # fmt: skip
 
 
+def _stuck(_draw, _judge, _question, r):
+    return {"replication": r // 2, "option_order": r % 2, "label": "BA"[r % 2], "verdict": "x"}
+
+
+@pytest.mark.parametrize("second", [LAWS["by place"], _stuck])
+def test_no_judge_that_is_to_be_left_out_goes_unnamed(second, tmp_path, capsys):
+    draw = random.Random(11)
+    names = ["openai/gpt-4o-2024-11-20-with-a-long-name", "another/mini-2025-01-31-of-long-names"]
+    rows = pl.DataFrame([
+        {"judge": judge, "item_id": f"q{i}", **law(draw, 0, i, r)}
+        for judge, law in zip(names, [LAWS["by place"], second], strict=True)
+        for i in range(40) for r in range(6)
+    ], infer_schema_length=None)  # fmt: skip
+    rows.write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    printed = capsys.readouterr().out
+    remarks, _, following = printed.rpartition("\n\n")[2].partition("Next: ")
+    assert len(printed.splitlines()) <= 14
+    assert all(name in remarks for name in names)
+    assert "position decides" in remarks or "goes by position" in remarks
+    assert (f"{names[1]}: not distinguishable from noise" in remarks) == (second is _stuck)
+    assert following.startswith("leave out all of them;")
+
+
+def test_unusable_judges_are_named_whatever_the_room():
+    found = [
+        *(Remark(severity=1, text=f"goes by {n}", who=who, kind="follows_place")
+          for n, who in enumerate("ab")),
+        Remark(severity=1, text="noise", who="c"), Remark(severity=4, text="few"),
+    ]  # fmt: skip
+    a_and_b, *_, c, more = lines_of(found, 1)
+    assert a_and_b.startswith("a and b: position decides")
+    assert (c, more) == ("c: noise.", "1 more remark: --full.")
+    assert lines_of(found, 9)[:2] == ["a: goes by 0.", "b: goes by 1."]
+
+
 def test_what_is_true_of_all_is_said_of_none_by_name():
     rows = _rows(random.Random(7), 3, LAWS["noise"])
     found = findings_of(grouped(reduce_judgments(rows.lazy())))
