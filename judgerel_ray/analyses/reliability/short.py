@@ -139,6 +139,8 @@ def summary_table(groups: Sequence[ShownGroup]) -> str:
     for place, group in enumerate(groups[:_MOST_ROWS]):
         alpha, agreement = group.row("krippendorff_alpha"), group.row("percent_agreement")
         valid, error, again = group.row("valid_rate"), group.row("standard_error"), group.again
+        if group.lead and group.lead.code is LeadCode.FEW_VERDICTS:  # of which nothing is reported
+            alpha = agreement = error = again = None
         cells.append(
             {name: column[place] for name, column in names.items()}
             | {

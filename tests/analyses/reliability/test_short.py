@@ -269,6 +269,22 @@ def test_a_frame_has_no_command():
     assert "Next" not in text
 
 
+def test_no_agreement_stands_beside_too_few_verdicts(tmp_path, capsys):
+    draw, laws = random.Random(8), [LAWS["few verdicts"], LAWS["pass and fail"]]
+    rows = pl.DataFrame([
+        {"judge": f"judge-{j}", "item_id": f"q{i}", **laws[j](draw, j, i, r)}
+        for j in range(2) for i in range(40) for r in range(6)
+    ], infer_schema_length=None)  # fmt: skip
+    rows.write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    few, many = (next(one for one in lines if one.startswith(f"judge-{j} ")) for j in range(2))
+    assert few.split()[:4] == ["judge-0", "-", "-", "-"]
+    assert few.count("%") == 1  # valid replies
+    assert "[" in many
+    assert "-" not in many.removeprefix("judge-1").split()
+
+
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     draw = random.Random(6)
