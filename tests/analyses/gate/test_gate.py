@@ -47,6 +47,13 @@ def judged(n_items=30, n_replications=4, steady=0.9, *, seed=0, judge="j", valid
     })  # fmt: skip
 
 
+def test_what_is_unknown_is_a_single_row_where_no_column_makes_groups():
+    rows = judged(n_items=12, valid=0.9).drop("judge", "gold")
+    found = gate(rows).requirements
+    assert found.filter(requirement="krippendorff_alpha >= .667").height == 2
+    assert found.filter(requirement="reproducibility known").height == 1
+
+
 @pytest.mark.parametrize(
     ("rule", "verdict", "code"),
     [
