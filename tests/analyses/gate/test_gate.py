@@ -48,6 +48,28 @@ def judged(n_items=30, n_replications=4, steady=0.9, *, seed=0, judge="j", valid
 
 
 @pytest.mark.parametrize(
+    ("short", "name"),
+    [("alpha", "krippendorff_alpha"), ("agreement", "percent_agreement"), ("kappa", "cohen_kappa")],
+)
+def test_a_requirement_may_use_the_names_of_the_short_answer(short, name):
+    for before, after in (("", "where alpha = 3"), ("drop of ", "against alpha.csv")):
+        sign = "<=" if before else ">="
+        one = requirement(f"{before}{short} {sign} 0.3 {after}")
+        assert (one.name, one.text) == (name, f"{before}{name} {sign} 0.3 {after}")
+    with pytest.raises(SweepError, match=r"alpha >= 0\.3"):
+        requirement("alpha > 0.3")
+    found = gate(judged(n_items=12), require=f"{short} >= 0.3").requirements
+    assert found.select("requirement", "coefficient").row(0) == (f"{name} >= 0.3", name)
+
+
+def test_what_is_unknown_is_a_single_row_where_no_column_makes_groups():
+    rows = judged(n_items=12, valid=0.9).drop("judge", "gold")
+    found = gate(rows).requirements
+    assert found.filter(requirement="krippendorff_alpha >= .667").height == 2
+    assert found.filter(requirement="reproducibility known").height == 1
+
+
+@pytest.mark.parametrize(
     ("rule", "verdict", "code"),
     [
         ("percent_agreement >= .3", "PASS", 0),
