@@ -17,6 +17,7 @@ from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
@@ -77,6 +78,27 @@ def read_labels(path: str) -> pl.DataFrame:
         found = found.with_columns(number)
     dropped = [one for one in (*_CALLED, "outcome") if one != LABELLED and one in found.columns]
     return found.drop(dropped)
+
+
+def gold_as_labels(judged: Snapshot) -> pl.DataFrame | None:
+    """Take the column gold of a file as labels; None where there is none, or in a run.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
+    ...                      "verdict": ["pass", "fail", "pass"], "gold": ["pass", "pass", None]})
+    >>> with Snapshot.open(rows, columns=["gold"]) as judged:
+    ...     gold_as_labels(judged).rows()
+    [('q', 'pass')]
+    """
+    names = judged.frame.collect_schema().names()
+    if judged.run is not None or GOLD not in names:
+        return None
+    keys = [one for one in ("item_id", *_APART) if one in names]
+    text = pl.col(GOLD).cast(pl.String).str.strip_chars()
+    rows = judged.frame.select(*keys, text.alias(LABELLED)).filter(pl.col(LABELLED) != "")
+    found = rows.unique(maintain_order=True).collect()
+    return None if found.is_empty() else found
 
 
 def _has_any(found: pl.DataFrame, name: str) -> bool:
