@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 import numpy as np
 import polars as pl
@@ -218,6 +219,7 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 
 _APART = ("benchmark", "responder", "criterion")
+_EITHER = 2  # verdicts of which either may pass
 _FAR = 2  # times as high as the other end: a scale of ten beside one of five
 """What judgments of one item may be of, besides columns to group by."""
 _VALUE_COLUMNS = ("verdict", "score", "outcome", "n", "value")
@@ -373,7 +375,9 @@ def judged_values(
             )
             problem += f" and --positive {positive}" if positive else ""
             failing = folded(pl.col("text")).is_in(FAILING)
-            hint = f"--positive {seen.sort(failing, 'text')['text'][0]}"
+            meant = seen.sort(failing, "text")["text"]
+            ways = meant if meant.len() == _EITHER else meant.head(1)
+            hint = " or ".join(f"--positive {quote(one)}" for one in ways)
         raise SweepError(problem, hint=hint)
     value = pl.when(SCORED).then(passes(LABEL, positive)).otherwise(0.0)
     return counted, rows.with_columns(value=value), True
