@@ -139,7 +139,9 @@ def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
 
 
 def test_either_of_two_verdicts_may_be_the_one_that_passes():
-    frame = pl.DataFrame({"item_id": ["q", "r"], "replication": 0, "verdict": ["不通过", "so so"]})
+    frame = pl.DataFrame(
+        {"item_id": ["q", "r"], "judge": "j", "replication": 0, "verdict": ["不通过", "so so"]}
+    )
     with pytest.raises(SweepError) as error:
         judgerel_ray.correct(frame)
     assert error.value.hint == "--positive 'so so' or --positive '不通过'"
