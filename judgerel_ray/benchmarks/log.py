@@ -37,7 +37,7 @@ def load_log(path: str) -> tuple[Item, ...]:
         ``reply``), and optionally ``responder`` (or ``model``, ``system``), ``context``,
         ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``. A row may hold
         several answers in place of one (``answer_a`` and ``answer_b``, ``response_gpt``, ...), and
-        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by the end of its name, its
+        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by how its name ends, its
         letter or number (``model_a``, ``A``, ``1``), or ``tie``; a reference is none of these.
         Where no column names the item, each distinct question is one, of several answers each row;
         they are numbered.
