@@ -306,7 +306,7 @@ def _sound(group: ShownGroup, row: Row | None) -> str:
     return f"gives the same verdict {share_with_ends(row)} of the time, {asked}"
 
 
-_IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS, Flag.WITHIN_PROMPT)
+_IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS)
 """Flags that a sentence of their own says."""
 _OF_METHOD = (
     Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
@@ -377,7 +377,7 @@ def _unknown(group: ShownGroup, code: LeadCode | None) -> Iterator[tuple[int, st
         return
     if any(Flag.OTHER_ANSWERS in dict(noted(row)) for row in rows):
         yield 3, _CONFOUNDED
-    elif not any(spans_prompts(row) for row in rows):
+    elif not any(spans_prompts(row) for row in group.rows if row.get("conditions")):
         classes = any(str(row["coefficient"]).startswith("class_agreement") for row in rows)
         yield 5, _UNWORDED if of_ratings(group.rows) or classes else _UNPLACED
 

@@ -130,7 +130,6 @@ SHOWN = {
     Flag.FEW_VERDICTS: "its lead",
     Flag.SOME_WITHOUT: "hold no verdict",
     Flag.OTHER_ANSWERS: "repeats judge other answers",
-    Flag.WITHIN_PROMPT: "only the same prompt was repeated",
 }
 """What the short answer says of a flag where that is not the flag's own words."""
 IN_FULL_ALONE = {
@@ -149,9 +148,6 @@ def test_every_flag_shows(flag):
     row |= {"flags": [flag.value], "flag_numbers": [numbers], "noise": False, "lead": "agreement"}
     valid = row | {"coefficient": "valid_rate", "value": 0.8, "n_judgments": 240, "n_missing": 0,
                    "flags": [], "flag_numbers": [], "conditions": None}  # fmt: skip
-    if flag is Flag.WITHIN_PROMPT:
-        row["conditions"] = "repeatability"
-        row["flags"], row["flag_numbers"] = [], []
     group = ShownGroup(rows=[row, valid], key={}, label="j", lead=lead([row, valid]))
     text = " ".join(" ".join(lines_of(findings_of([group]), 99)).split())
     if flag in IN_FULL_ALONE or flag is Flag.FEW_VERDICTS:  # the latter is a lead, held below
