@@ -266,10 +266,6 @@ _NEEDED = {
     "replication": _ROLES[Use.REPEAT],
     "verdict": _ROLES[Use.VERDICT],
 }
-_PERHAPS = {
-    "judge": "who judged", "criterion": "what was judged", "temperature": "the judge's temperature",
-    "gold": _ROLES[Use.GOLD],
-}  # fmt: skip
 _QUESTIONS: Mapping[Question, str] = {
     Question.REPEATS: "does it repeat itself",
     Question.INTERVALS: "are intervals to be trusted",
