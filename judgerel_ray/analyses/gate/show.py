@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -292,7 +292,8 @@ def _decided_by(row: Row) -> str:
     more = more_words(row)
     if row["reason"] != CROSSES or row["value"] is None:
         return more
-    meets = (row["value"] <= row["limit"]) if row["at_most"] else (row["value"] >= row["limit"])
+    value, limit = cast(float, row["value"]), cast(float, row["limit"])
+    meets = value <= limit if row["at_most"] else value >= limit
     return f"would {'pass' if meets else 'fail'} with {more}"
 
 
