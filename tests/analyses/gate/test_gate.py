@@ -469,7 +469,6 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
             "unknown coefficient 'krippendorf_alpha'.*: krippendorff_alpha",
         ),
         ("FLIP_RATE <= .1", "unknown coefficient.*Try: flip_rate"),
-        ("alpha >= .1", "unknown coefficient.*Try: krippendorff_alpha"),
         ("accuracy >= .5 where judge=J", "no group has judge 'J', expected one of j"),
         ("cronbach_alpha >= .7", "cronbach_alpha is not gated"),
         ("drop of majority_accuracy <= .1 against x.csv", "a drop of majority_accuracy"),
