@@ -59,7 +59,7 @@ _TARGETS = {"majority_stability": "majority stability {}", "interval_width": "al
 _UNKNOWN_YET = (
     Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
 )  # fmt: skip
-_CONFOUNDED = "confounded"
+_CONFOUNDED = "confounded with residual"
 _LARGE = 0.1  # share of the variance from which an error is named
 
 
@@ -278,8 +278,7 @@ def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[
         if worst is not None and (worst["share"] or 0) >= _LARGE:
             text = f"{percent(worst['share'])} of a judgment's variance is {component(worst)}"
             yield Remark(text=text, who=who, severity=HARMFUL, kind="largest error")
-        if any(str(row["undefined"]).startswith(_CONFOUNDED) and row["component"] == QUESTION
-               for row in rows):  # fmt: skip
+        if any(row["undefined"] == _CONFOUNDED and row["component"] == QUESTION for row in rows):
             yield Remark(text=_ONCE, who=who, severity=GRAVE)
             continue
         for row in rows:

@@ -47,7 +47,7 @@ more as there are rows."""
 _MOST_ROWS = 40
 _LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
-FOLLOWING = ("gate", "reduce", "doctor", "questions")
+FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
 
@@ -308,6 +308,12 @@ def legend_blocks(found: Reduced) -> list[Block]:
     return [Lines([f"{name}: {text}" for name, text in _MEANINGS.items() if not absent.get(name)])]
 
 
+def _has_labels(group: ShownGroup) -> bool:
+    """Tell a group that was held against what people say is right."""
+    kappa = group.row("cohen_kappa") or group.row("accuracy")
+    return kappa is not None and kappa["value"] is not None
+
+
 def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     """Say what to do next, with the command that does it."""
     codes = {group.lead.code for group in groups if group.lead}
@@ -316,6 +322,8 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
         name, what, more = "reduce", "say what a verdict names", " --verdict-names option"
     elif codes and codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
         name, what = "doctor", "see what these judgments support"
+        if LeadCode.UNDEFINED in codes and any(map(_has_labels, groups)):
+            name, what = "agree", "see where judges and labels differ"
     bad = [group.label for group in groups if is_unusable(group)]
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"

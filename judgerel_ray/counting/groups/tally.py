@@ -138,7 +138,7 @@ def tally_unchecked(
         found = _fast_count(frame, varying, shown, alike, typed, Ranges())
         laid_out = _laid_out(found, alike, typed) if found else None
         if found and laid_out:
-            distinct = _all_distinct(frame, _asked(_apart(varying)[0]), found.counts)
+            distinct = _all_distinct(frame, _wanted_columns(_apart(varying)[0]), found.counts)
             return laid_out, not distinct or _any_wrong(found.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
@@ -151,7 +151,7 @@ def tally_unchecked(
     return nested, True
 
 
-def _asked(unit: Sequence[str]) -> list[str]:
+def _wanted_columns(unit: Sequence[str]) -> list[str]:
     """Columns of units without what is right: it tells no replication from another."""
     return [name for name in unit if name not in RIGHT]
 
@@ -239,12 +239,12 @@ def _nested(
     unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True
     if proof and keys:
-        holds = proof.holds(_summed(rows, [*_asked(unit), *keys]))
+        holds = proof.holds(_summed(rows, [*_wanted_columns(unit), *keys]))
     elif proof:
         # Lists and sums in one go: finding the units is what takes long.
         total = pl.col(N).sum().alias("__total")
         units = rows.group_by(unit).agg(KIND, N, proof.sums(), total)
-        sums, asked = units.select(*unit, SUM, pl.col("__total").alias(N)), _asked(unit)
+        sums, asked = units.select(*unit, SUM, pl.col("__total").alias(N)), _wanted_columns(unit)
         holds = proof.holds(_summed(sums, asked) if len(asked) < len(unit) else sums)
         units = units.drop(SUM, "__total")
     if not proof or keys:

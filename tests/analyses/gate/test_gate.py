@@ -1,8 +1,6 @@
 """What a gate says of judgments, look by look."""
 
-import copy
 import json
-import pickle
 from dataclasses import replace
 from functools import partial
 from xml.etree import ElementTree as Xml
@@ -14,11 +12,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
-from judgerel_ray.analyses.gate.show import (
-    decisions,
-    more_words,
-    verdict_line,
-)
+from judgerel_ray.analyses.gate.show import decisions, more_words, verdict_line
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting import snapshot as counting_snapshot
 from judgerel_ray.counting.intervals import IntervalChoice
@@ -803,14 +797,3 @@ def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch
     assert sorted(opened) == [str(tmp_path / "earlier.csv"), str(tmp_path / "now.csv")]
     notes = [str(one.message) for one in recwarn]
     assert len(notes) == len(set(notes))
-
-
-@pytest.mark.parametrize("made", [
-    copy.copy, lambda one: pickle.loads(pickle.dumps(one)), replace,
-], ids=["copied", "pickled", "replaced"])  # fmt: skip
-def test_what_a_verb_found_is_written_alike_wherever_it_goes(made):
-    for found in (gate(judged(), require="valid_rate >= .9"), judgerel_ray.doctor(judged())):
-        again = made(found)
-        assert again.as_text() == found.as_text()
-        assert again.as_json() == found.as_json()
-        assert again.as_markdown() == found.as_markdown()

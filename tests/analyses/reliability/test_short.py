@@ -281,6 +281,21 @@ def test_no_agreement_stands_beside_too_few_verdicts(tmp_path, capsys):
     assert "-" not in many.removeprefix("judge-1").split()
 
 
+@pytest.mark.parametrize("n_judges", [1, 2])
+@pytest.mark.parametrize("gold", [True, False])
+def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp_path, capsys):
+    draw = random.Random(9)
+    rows = pl.DataFrame([
+        {"judge": f"judge-{j}", "item_id": f"q{i}", "gold": (right := "AB"[i % 2]),
+         "verdict": _often(draw, 0.85, right, "BA"[i % 2])}
+        for j in range(n_judges) for i in range(40)
+    ])  # fmt: skip
+    rows.drop([] if gold else "gold").write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.split() == ["judgerel", "agree" if gold else "doctor", str(path)]
+
+
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     draw = random.Random(6)
