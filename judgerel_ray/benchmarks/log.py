@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, list_names, read_records
+from judgerel_ray.benchmarks.source import Record, excerpt, list_names, read_records
 from judgerel_ray.core import Item, Option
 
 LOG = "log"
@@ -19,6 +19,9 @@ LOGGED = ("answer", "response", "output", "completion", "reply")
 SEVERAL = re.compile(r"(?:option|response)_(.+)|(?:answer|output|completion|reply)_([A-Za-z0-9])")
 """What each of several answers in one row may be called; what follows is who gave it."""
 _RIGHT = ("gold", "winner", "preferred", "label")
+_CALLED = ("answer", "response", "model", "option", "output", "assistant")
+"""What stands before the letter or number of an answer where a column says which is right."""
+_NONE = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none", "both_bad", "bothbad")
 _GOLD = ("reference", "target", "expected", "expected_output")
 _BY = ("responder", "model", "system")
 
@@ -34,7 +37,8 @@ def load_log(path: str) -> tuple[Item, ...]:
         ``reply``), and optionally ``responder`` (or ``model``, ``system``), ``context``,
         ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``. A row may hold
         several answers in place of one (``answer_a`` and ``answer_b``, ``response_gpt``, ...), and
-        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by the end of its name.
+        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by how its name ends, its
+        letter or number (``model_a``, ``A``, ``1``), or ``tie``; a reference is none of these.
         Where no column names the item, each distinct question is one, of several answers each row;
         they are numbered.
 
@@ -44,12 +48,13 @@ def load_log(path: str) -> tuple[Item, ...]:
         One a question; ``options`` are its distinct answers, named by who gave them and, of
         several by one, numbered in the order of the log. A repeat of the log that holds a new
         answer (an epoch) is one option more; one that judges the same answer is none. ``gold`` is
-        the reference.
+        the reference; of several answers in one row it is the right one, or None.
 
     Raises
     ------
     SweepError
-        If a column is missing, or one item has two questions, contexts or references.
+        If a column is missing, one item has two questions, contexts or references, or what says
+        which answer is right names none.
 
     Examples
     --------
@@ -126,8 +131,8 @@ def is_logged(columns: Iterable[str]) -> bool:
 def _answers(path: str) -> Iterator[LoggedAnswer]:
     numbers: dict[str, str] = {}
     records = read_records(path)
-    has_ids = bool(records[0].fields.keys() & set(_NAMED))
-    several = several_answers(records[0].fields)
+    has_ids = any(name in record for record in records for name in _NAMED)
+    several = several_answers(dict.fromkeys(chain.from_iterable(one.fields for one in records)))
     for row, record in enumerate(records, start=1):
         question = record.text(_first(record, _QUESTION_COLUMNS, "question"))
         one = LoggedAnswer(
@@ -146,12 +151,46 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
         if not several:
             yield one
             continue
-        right = (_optional(record, _RIGHT) or "").strip().casefold()
-        named = (who for who, name in several.items() if right in (who.casefold(), name.casefold()))
-        gold = next(named, one.gold)
-        for who, name in several.items():
-            if name in record:
-                yield replace(one, responder=who, answer=record.written(name), gold=gold)
+        present = {who: name for who, name in several.items() if name in record}
+        gold = _right_answer(record, present)
+        for who, name in present.items():
+            yield replace(one, responder=who, answer=record.written(name), gold=gold)
+
+
+def _right_answer(record: Record, present: Mapping[str, str]) -> str | None:
+    """Who gave the right one of a row's answers; None of a tie, or where no column says."""
+    column = next((name for name in _RIGHT if name in record), None)
+    if column is None or not (value := _mark(record.written(column)).removesuffix(".0")):
+        return None
+    marks: dict[str, str] = {}
+    for who, name in present.items():  # what a column calls them goes before their places
+        model = _optional(record, (f"model_{who}",)) or who
+        for form in (who, name, model, *(f"{called}_{who}" for called in _CALLED)):
+            marks.setdefault(_mark(form), who)
+    for place, who in enumerate(present):
+        for mark in (chr(ord("a") + place), str(place + 1)):
+            for form in (mark, *(f"{called}_{mark}" for called in _CALLED)):
+                marks.setdefault(form, who)
+    if value in marks:
+        return marks[value]
+    if value in _NONE or value.startswith("tie_"):
+        return None
+    raise record.wrong(
+        f"{column} must name one of the answers {list_names(present.values())} or be a tie, got "
+        f"{excerpt(record.written(column))}",
+        hint=f"write {' or '.join(present)} there, or rename {column} where it says something else",
+    )
+
+
+def _mark(text: str) -> str:
+    """A name as it is compared: no capitals, one kind of gap.
+
+    Examples
+    --------
+    >>> _mark("Model A"), _mark("tie (both bad)")
+    ('model_a', 'tie_both_bad_')
+    """
+    return re.sub(r"[\s_()-]+", "_", text.strip().casefold())
 
 
 def _unused_name(name: str, taken: Collection[str]) -> str:

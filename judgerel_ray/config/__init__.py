@@ -14,7 +14,7 @@ judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] ther
 
 from judgerel_ray.config.asks import ask_table
 from judgerel_ray.config.reading import as_exact, parse_sweep, read_sweep
-from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep
+from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep, check_shared_limits
 from judgerel_ray.protocols.ask import (
     AskTable,
     ExactSettings,
@@ -35,6 +35,7 @@ __all__ = [
     "Sweep",
     "as_exact",
     "ask_table",
+    "check_shared_limits",
     "parse_sweep",
     "plain_temperature",
     "read_sweep",

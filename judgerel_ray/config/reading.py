@@ -7,6 +7,7 @@ Also turns a sweep that samples verdicts into one that asks for their distributi
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -28,6 +29,7 @@ from judgerel_ray.protocols.registry import protocol_named, protocol_names
 KeyPath = Sequence[int | str]
 PROGRAM_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 LONGEST_SHOWN = 80
+_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 FREE_TABLES = ("engine_options", "tolerance")  # their keys are no fields
 OPTION_KINDS = frozenset({"dict", "list", "str", "bool", "int", "float", "none"})
 BOUNDS = {
@@ -79,6 +81,12 @@ def read_sweep(path: str | Path) -> Sweep:
     ...     print(error)
     no such sweep file [file=no-such.toml]. Try: name an existing .toml file
     """
+    if Path(path).suffix.lower() in _OF_TABLES and Path(path).is_file():
+        raise SweepError(
+            "a table is no sweep file, which is TOML",
+            where={"file": str(path)},
+            hint=f"judgerel init {shlex.quote(str(path))}, which writes a sweep about it",
+        )
     text = file_text(path, "sweep")
     return parse_sweep(text, source=str(path), folder=str(Path(path).resolve().parent))
 

@@ -7,6 +7,7 @@ where it is behind an API, say what its server may be asked, and how patiently.
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
@@ -85,6 +86,31 @@ _OF_SERVERS = ("provider", "base_url", "api_key_env", "limits")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:+-]+")
 _OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invariant",
               "trust_remote_code")  # fmt: skip
+
+
+def check_shared_limits(judges: Iterable[tuple[str, Hashable, Limits | None]]) -> None:
+    """Refuse judges of one provider that state other limits of it: by name, provider, limits.
+
+    Examples
+    --------
+    >>> check_shared_limits([("a", "url", None), ("b", "url", Limits(retries=1))])
+    >>> try:
+    ...     check_shared_limits([("a", "url", None), ("b", "url", Limits(concurrency=2))])
+    ... except ValueError as error:
+    ...     print(str(error).rpartition(", but ")[2])
+    limits.concurrency is 32 and 2
+    """
+    first: dict[Hashable, tuple[str, Limits]] = {}
+    for name, provider, stated in judges:
+        limits = stated or Limits()
+        other, others = first.setdefault(provider, (name, limits))
+        for key in SHARED:
+            if getattr(limits, key) != getattr(others, key):
+                raise ValueError(
+                    f"judges {other} and {name} share a provider (base_url and api_key_env) and "
+                    f"so its limits, but limits.{key} is {getattr(others, key)} and "
+                    f"{getattr(limits, key)}"
+                )
 
 
 class Prices(SweepTable):
@@ -344,20 +370,12 @@ class Sweep(SweepTable):
     @model_validator(mode="after")
     def _providers_agree(self) -> Self:
         """Judges of one provider share its limits, so they must state the same ones."""
-        first: dict[tuple[str | None, ...], Judge] = {}
-        for judge in self.judge:
-            if judge.engine != "openai":
-                continue
-            known = judge.provider if judge.base_url is None else None
-            other = first.setdefault((known, judge.base_url, judge.api_key_env), judge)
-            one_limits, other_limits = judge.limits or Limits(), other.limits or Limits()
-            for key in SHARED:
-                if getattr(one_limits, key) != getattr(other_limits, key):
-                    raise ValueError(
-                        f"judges {other.name} and {judge.name} share a provider (base_url and "
-                        f"api_key_env) and so its limits, but limits.{key} is "
-                        f"{getattr(other_limits, key)} and {getattr(one_limits, key)}"
-                    )
+        check_shared_limits(
+            (judge.name, (known, judge.base_url, judge.api_key_env), judge.limits)
+            for judge in self.judge
+            if judge.engine == "openai"
+            for known in (judge.provider if judge.base_url is None else None,)
+        )
         return self
 
     @classmethod

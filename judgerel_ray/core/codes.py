@@ -249,6 +249,7 @@ class Flag(StrEnum):
     SCALE_NOT_WHOLE = "scale_not_of_whole_points"
     UNEQUAL_GROUPS = "no_equal_groups_of_points"
     TOO_MANY_TO_RANK = "too_many_scores_to_rank"
+    LABELS_NO_NUMBERS = "labels_no_numbers"
 
     def note(self, numbers: Sequence[float] = ()) -> str:
         """Say it, a warning like any other."""
@@ -316,6 +317,8 @@ _FLAGS: Mapping[Flag, str] = {
     Flag.UNEQUAL_GROUPS: "{0:.0f} points cannot collapse to {1:.0f} equal groups of points",
     Flag.TOO_MANY_TO_RANK: "{0:.0f} different scores of {1:.0f} items are too many to rank, round "
         "them or choose the level interval",
+    Flag.LABELS_NO_NUMBERS: "labels that are no numbers: kappa of ratings leaves out {0:,.0f}, "
+        "which accuracy counts",
 }  # fmt: skip
 _WARNINGS = frozenset(
     (

@@ -178,7 +178,8 @@ class Labelled(Named):
 def command_on(name: str, source: object, reading: Written | None = None) -> str | None:
     """Write the command that does another verb on what was read, as it was read.
 
-    None of a frame, of rows from a program, and of what was piped in.
+    None of a frame, of rows from a program, and of what was piped in; an option that the other verb
+    lacks is left out.
 
     Examples
     --------
@@ -191,7 +192,8 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
     words = [quote(fspath(path)) for path in paths]
     if "-" in words or not words:
         return None
-    for one in fields(Labelled):
+    known = {one.name for one in fields(VERBS[name].options)}  # type: ignore[arg-type]
+    for one in (option for option in fields(Labelled) if option.name in known):
         value = getattr(reading, one.name, None)
         if value is True:
             words.append(spelled(one))

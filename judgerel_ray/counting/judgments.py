@@ -528,6 +528,12 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
+    if name in (_GOLD, PEOPLE):
+        raise SweepError(
+            f"rows of one repeat differ in column {name}", where=where,
+            hint="one row a judgment; labels of several people are a table of item_id, rater and "
+            "label, which --labels FILE lays beside it",
+        )  # fmt: skip
     roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
     if "judge" in first and "judge" in roles_of(name):
         roles["responder"] = "says who answered"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
 import polars as pl
@@ -349,9 +350,12 @@ def _plain(score: float) -> str:
 
 def _apart(*sides: Collection[str]) -> list[str]:
     """Some names of each side, by code points where two of them look the same."""
-    names = sorted(set().union(*sides))
+    first = [nsmallest(_LONGEST + 1, set(side)) for side in sides]
+    # Of all others, only what is not ASCII can look like one of these.
+    others = {one for side in sides for one in side if not one.isascii()}
+    names = sorted(others.union(*first))
     shown = dict(zip(names, distinct_words(names, quotes=repr), strict=True))
-    return [_some([shown[one] for one in sorted(set(side))]) for side in sides]
+    return [_some([shown[one] for one in side]) for side in first]
 
 
 def _few(names: set[str]) -> str:

@@ -7,6 +7,7 @@ they wait for.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -281,19 +282,24 @@ class WorkQueue:
     _returned: deque[Work] = field(default_factory=deque)
     _ahead: list[Work] | None = None
 
-    def take(self, actor: str, units: int) -> tuple[Work, ...]:
-        """Cut the next lease for an actor: at least one ask, at most about `units` of work."""
+    def take(self, actor: str, units: int, requests: float = math.inf) -> tuple[Work, ...]:
+        """Cut the next lease for an actor: at least one ask, at most about `units` of work.
+
+        It holds no more than so many `requests`, but for those of a single ask.
+        """
         taken: list[Work] = []
         room, most = units, self.most_in_lease()
-        while room > 0 and (most is None or len(taken) < most):
+        while room > 0 and requests > 0 and (most is None or len(taken) < most):
             ask = self._next(actor)
             if ask is None:
                 break
-            if isinstance(ask, Unwritten) and ask.n_pieces > 1 and ask.units > room:
+            too_large = ask.n > requests or ask_units(ask) > room
+            if isinstance(ask, Unwritten) and ask.n_pieces > 1 and too_large:
                 self._hands[actor].extendleft(reversed(ask.write()))
                 continue
             taken.append(ask)
             room -= ask_units(ask)
+            requests -= ask.n
         return tuple(taken)
 
     def give_back(self, asks: Iterable[Work]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -22,6 +23,9 @@ FIRST_LEASES_AHEAD = 8  # at most, while they are small for want of a rate
 BATCHES_AHEAD = 4  # of an engine's, in its first leases: two inside its gate, two waiting
 UNITS_EACH = 600  # of a request, before any was sent
 SHARERS = 4  # judges that may wait for the limits of one provider at once
+FEW_REQUESTS = 8  # a lease behind an API may hold, whatever is left
+SERVED_LEASE_S = 3.0  # of work in a lease behind an API, and more where much is left
+MOST_LEASES = 64  # of what is left, behind an API
 TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left, or the least
 SHORTEST_LEASE_S = 1.0  # or engines wait for their next lease: landing and the way take .1 s
 
@@ -208,16 +212,31 @@ class JudgePool:
         share = max(part / (tail_share * LEASES_AHEAD), least)
         return max(1, min(wanted, int(share)))
 
+    def lease_requests(self) -> float:
+        """How many requests the next lease may hold: of a judge behind an API few, or some seconds.
+
+        What a killed process had asked and not landed was paid for. A long run has larger ones, or
+        its parts would be too many; all that an engine holds fill its server all the same.
+        """
+        if self.spec.engine.base_url is None:
+            return math.inf
+        filling = 2 * (self.spec.engine.limits or Limits()).concurrency / FIRST_LEASES_AHEAD
+        each = self._units_sent / self._requests_sent if self._requests_sent else UNITS_EACH
+        by_rate = (self.units_per_s or 0.0) * SERVED_LEASE_S / each
+        return math.ceil(max(FEW_REQUESTS, filling, by_rate, self.requests_left / MOST_LEASES))
+
     def wants_lease(self, slot: Slot, ahead: int) -> bool:
         """Whether an engine that is up is to have its `ahead`-th lease.
 
         Its first leases are small, whatever it can do: it gets more of them, until it holds some
-        batches, or it would be idle by the time that the first has landed.
+        batches, or it would be idle by the time that the first has landed. Behind an API leases
+        may stay small.
         """
         if slot.apart or len(slot.leases) >= ahead:
             return False
         n_requests = sum(sent.lease.n_requests for sent in slot.leases.values())
-        starting = self.units_per_s is None and n_requests < BATCHES_AHEAD * self.batch
+        is_small = self.units_per_s is None or self.spec.engine.base_url is not None
+        starting = is_small and n_requests < BATCHES_AHEAD * self.batch
         return ahead <= LEASES_AHEAD or starting
 
     def deadline_s(self, units: int, requests: int, shortest: float) -> float:
@@ -229,7 +248,7 @@ class JudgePool:
         if self.spec.engine.base_url is not None:
             limits = self.spec.engine.limits or Limits()
             alone = limits.lease_seconds(requests, 4 * units)
-            return shortest + SHARERS * LEASES_AHEAD * max(1, len(self.slots)) * alone
+            return shortest + SHARERS * FIRST_LEASES_AHEAD * max(1, len(self.slots)) * alone
         rate = self.units_per_s
         return shortest if rate is None else max(shortest, 20.0 * LEASES_AHEAD * units / rate)
 

@@ -167,7 +167,7 @@ class Fleet:
     def _send_next(self, pool: JudgePool, slot: Slot, queue: WorkQueue) -> None:
         """Send an actor the next lease there is for it, if any."""
         size = pool.lease_units(self._limits.lease_seconds)
-        while taken := queue.take(slot.name, size):
+        while taken := queue.take(slot.name, size, pool.lease_requests()):
             if asks := self._settlement.untainted(pool, taken):
                 self._send(pool, slot, asks)
                 return

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.files.labelled import PEOPLE, people_of
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
@@ -99,10 +100,12 @@ def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level)
     interval = kappa_ends(found, group.intervals)
     row = _row(group, found, level, policy, why, interval)
     counted = 0.0 if why else _n_counted(known, policy, level)
+    left_out = 0 if why or level == "nominal" else _n_not_numbers(known)
+    noted = [(Flag.LABELS_NO_NUMBERS, (float(left_out),))] if left_out else []
     return {
         **row,
         **noise_columns(floor if row["value"] is not None else None),
-        **method_columns(found.estimator, interval, floor),
+        **method_columns(found.estimator, interval, floor, noted=noted),
         "n_missing": int(group.table.counts_UK.sum() - counted),
     }
 
@@ -252,6 +255,14 @@ def _number_of_label(known: pl.DataFrame) -> pl.Expr:
     if not named:
         return number
     return text.replace_strict(named, default=number, return_dtype=pl.Float64)
+
+
+def _n_not_numbers(known: pl.DataFrame) -> int:
+    """Labels of questions that neither are a number nor name a verdict with one."""
+    both = pl.struct(pl.col(_LABEL).alias("text"), _number_of_label(known).alias("number"))
+    found = _labels(known, both).select(_ITEM, pl.col(_LABEL).struct.unnest())
+    strange = found.filter(pl.col("text").is_not_null(), pl.col("number").is_null())
+    return strange.select(_ITEM, "text").unique().height
 
 
 def _n_counted(known: pl.DataFrame, policy: Missing, level: Level) -> int:

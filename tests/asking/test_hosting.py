@@ -133,9 +133,34 @@ def test_a_sweep_of_a_provider_is_accepted_at_the_first_try(items, provider):
     url = f'engine = "openai", base_url = "{spec.base_url}"'
     by_url = text.replace(more or "\0", "").replace(f'provider = "{provider}"', url)
     assert resolve(parse_sweep(by_url)).fingerprints == resolved.fingerprints
-    elsewhere = text.replace('model = "m"', 'model = "m", base_url = "http://h/v1"')
+    keyed = 'api_key_env = "KEY", base_url = "http://h/v1"'
+    elsewhere = text.replace('model = "m"', f'model = "m", {keyed}')
     other = resolve(parse_sweep(elsewhere.replace(more or "\0", "")))
-    assert other.specs["m"].base_url == "http://h/v1"
+    assert (other.specs["m"].base_url, other.specs["m"].api_key_env) == ("http://h/v1", "KEY")
+
+
+@pytest.mark.parametrize("url", ["http://proxy.example:8000/v1", "http://api.openai.com/v1"])
+def test_a_providers_key_is_for_its_own_server_alone(items, url):
+    text = PROVIDED.format(provider="openai", more=f', base_url = "{url}"', path=items)
+    with pytest.raises(SweepError, match=r"OPENAI_API_KEY is for that server alone.*api_key_env ="):
+        resolve(parse_sweep(text))
+    unkeyed = text.replace('provider = "openai"', 'engine = "openai"')
+    assert resolve(parse_sweep(unkeyed)).specs["m"].api_key_env is None
+    here = resolve(parse_sweep(text.replace(url, "http://localhost:8000/v1")))
+    assert here.specs["m"].api_key_env is None
+    home = resolve(parse_sweep(text.replace(url, "https://API.openai.com/v1/")))
+    assert home.specs["m"].api_key_env == "OPENAI_API_KEY"
+
+
+def test_judges_of_one_provider_state_the_same_limits_however_they_name_it(items):
+    url = 'base_url = "https://api.groq.com/openai/v1", api_key_env = "GROQ_API_KEY"'
+    long = f'{{ engine = "openai", name = "l", model = "m", {url} }}'
+    text = PROVIDED.format(
+        provider="groq", more=f", limits = {{ concurrency = 2 }} }}, {long[:-2]}", path=items
+    )
+    with pytest.raises(SweepError, match=r"m and l share a provider .*concurrency is 2 and 32"):
+        resolve(parse_sweep(text))
+    assert len(resolve(parse_sweep(text.replace(" = 2 ", " = 32 "))).specs) == 2
 
 
 def test_a_provider_whose_address_is_each_customers_says_how_it_looks(items):

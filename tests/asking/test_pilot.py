@@ -423,7 +423,18 @@ def test_questions_that_are_too_few_are_warned_of_alone(sweep, driver_of):
     assert ended.stops == []
     [notice] = ended.board.notices
     assert notice.startswith("warning: 0 of 24 replies of judge j (ask[0], best_of) hold a verdict")
+    quoted = f'nothing is stopped. One reply: "{" ".join(WORDS.split())}"; the reader wants "'
+    assert quoted in notice
+    assert notice.endswith("Try: another template or form in a new --out")
     driver.check_whole()
+
+
+def test_few_replies_that_were_all_cut_off_are_told_to_get_room(sweep, driver_of):
+    driver = driver_of(sweep(items=items(3)))
+    ended = go(driver, lambda _ask, _replication: ("", CUT_IN_THOUGHT))
+    [notice] = ended.board.notices
+    assert notice.startswith("warning: 3 of 3 replies of judge j (ask[0], best_of) were cut off in")
+    assert "Try: max_tokens = " in notice
 
 
 @pytest.mark.slow

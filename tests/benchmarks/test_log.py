@@ -105,6 +105,34 @@ def test_several_answers_of_a_row_are_options_and_the_right_one_is_gold(log):
     assert load_items("log", log(plain))[0].gold == "b"
 
 
+PAIR = {"prompt": "Why?", "answer_a": "So.", "answer_b": "Thus."}
+
+
+@pytest.mark.parametrize(
+    ("winner", "gold"),
+    [("model_a", "a"), ("Response B", "b"), ("answer_a", "a"), ("B", "b"), ("1", "a"), (2, "b"),
+     ("model_2", "b"), ("m2", "b"), ("tie", None), ("tie (bothbad)", None), ("", None)],
+)  # fmt: skip
+def test_the_right_answer_is_named_in_many_ways(log, winner, gold):
+    row = {**PAIR, "winner": winner, "model_a": "m1", "model_b": "M2", "reference": "Because."}
+    assert load_items("log", log([row]))[0].gold == gold
+
+
+def test_what_names_no_answer_is_refused_and_a_reference_is_none(log):
+    with pytest.raises(SweepError, match=r"label must name one of the answers .*got .*good.*line"):
+        load_items("log", log([{**PAIR, "label": "good", "reference": "Because."}]))
+    assert load_items("log", log([{**PAIR, "reference": "Because."}]))[0].gold is None
+    named = {"prompt": "?", "response_2": "x", "response_1": "y", "winner": "1"}
+    assert load_items("log", log([named]))[0].gold == "1"
+
+
+def test_all_rows_say_whether_and_what_names_them(log):
+    with pytest.raises(SweepError, match="a log needs a column item_id"):
+        load_items("log", log([PAIR, {**PAIR, "id": "q"}]))
+    first = {"prompt": "Why?", "answer_a": "x"}
+    assert [len(one.options) for one in load_items("log", log([first, PAIR]))] == [1, 2]
+
+
 def test_a_log_without_ids_has_an_item_a_question(log):
     rows = [{"input": text, "output": text.lower()} for text in ("A?", "B?", "A?")]
     items = load_items("log", log(rows))

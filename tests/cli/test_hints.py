@@ -118,3 +118,15 @@ def test_coefficients_of_names_are_shown_of_ratings_where_they_are_asked_for(wri
         out = capsys.readouterr().out
         assert "Krippendorff's alpha  " in out
         assert "Fleiss' kappa  " in out
+
+
+def test_a_table_is_no_sweep_and_a_sweep_no_table(write, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write("my pairs.csv", {"id": [1], "prompt": ["?"], "answer_a": ["x"], "answer_b": ["y"]})
+    line = refused(capsys, "plan", "my pairs.csv")
+    assert "Try: judgerel init 'my pairs.csv'" in line
+    assert main(["init", "my pairs.csv"]) == 0
+    capsys.readouterr()
+    line = refused(capsys, "reduce", "sweep.toml")
+    assert "Try: judgerel plan sweep.toml, then judgerel run sweep.toml --out run" in line
+    assert main(["plan", "sweep.toml"]) == 0

@@ -11,7 +11,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.core import ReadingWarning
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 def said_of(rows, **options):
@@ -387,3 +387,20 @@ def test_several_denominators_in_a_group_are_doubted(out_of, n):
     lines = [one for one in said_of(rows) if "are out of" in one]
     assert len(lines) == n
     assert n == 0 or "5 (3) and 10 (1)" in lines[0]
+
+
+@pytest.mark.parametrize("first", ["0", 0], ids=["text", "number"])
+def test_a_repeat_joined_with_two_golds_is_no_two_repeats(tmp_path, first):
+    each = [
+        {"item_id": f"q{n}", "replication": first, "verdict": "AB"[n % 2], "gold": gold}
+        for n in range(8) for gold in ("AB" if n else "BA")
+    ]  # fmt: skip
+    path = str(tmp_path / "joined.parquet")
+    pl.DataFrame(each).write_parquet(path)
+    for source in (path, pl.DataFrame(each), pl.DataFrame(each[:2])):
+        with pytest.raises(SweepError, match="rows of one repeat differ in column gold"):
+            judgerel_ray.reduce(source)
+    once = [{**row, "replication": n} for n, row in enumerate(each)]
+    pl.DataFrame(once).write_parquet(path)
+    with pytest.warns(ReadingWarning, match="gold differs between the rows of one question"):
+        judgerel_ray.reduce(path)

@@ -7,8 +7,10 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.ratings.inter_scale import inter_scale_table, scale_choice
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import outcome_column
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.protocols import load_scale, scale_labels, score_of
 
 
@@ -119,3 +121,23 @@ def test_verdicts_of_a_known_scale_are_reduced_at_its_level(tmp_path, scale, lev
     ]
     assert set(found[0]["measurement"]) == {level}
     assert found[0].equals(found[1])
+
+
+def test_kappa_of_ratings_says_how_many_labels_are_no_numbers():
+    rows = pl.LazyFrame({
+        "item_id": [*"qqrrsstt"], "replication": [0, 1] * 4,
+        "score": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 1.0, 1.0],
+        "gold": ["1", "1", "2", "2", "3", "3", "good", "good"],
+    })  # fmt: skip
+    found = reduce_judgments(rows, coefficients=["accuracy", "cohen_kappa"])
+    kappa = found.row(by_predicate=pl.col("coefficient") == "cohen_kappa", named=True)
+    accuracy = found.row(by_predicate=pl.col("coefficient") == "accuracy", named=True)
+    assert (kappa["value"], kappa["n_compared"], accuracy["value"]) == (1.0, 3, 0.75)
+    flag = Flag(kappa["flags"][kappa["flags"].index("labels_no_numbers")])
+    numbers = kappa["flag_numbers"][kappa["flags"].index(flag)]
+    assert flag.note(numbers).startswith(
+        "labels that are no numbers: kappa of ratings leaves out 1"
+    )
+    numbered = rows.with_columns(gold=pl.col("gold").replace("good", "1"))
+    found = reduce_judgments(numbered, coefficients=["cohen_kappa"])
+    assert "labels_no_numbers" not in found["flags"][0]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import judgerel_ray.counting.right_answers as right_answers
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.right_answers import (
+    UnmatchedGold,
     find_unmatched_gold,
     refuse_unmatched_gold,
     with_right,
@@ -64,3 +66,28 @@ def test_letters_drawn_alike_are_told_by_their_code_points():
     assert found.line().endswith(r"'\u0410'; verdicts are 'A', 'B'")
     with pytest.raises(SweepError, match=r"verdicts are 'A'; gold is '\\u0410'"):
         refuse_unmatched_gold(pl.DataFrame({"verdict": ["A"], "gold": [cyrillic]}))
+
+
+def test_gold_that_is_free_text_is_told_by_few_of_its_texts(monkeypatch):
+    verdicts = ("A", "B")
+    gold = tuple(f"answer {number:06}" for number in range(50_000))
+    compared = []
+    known = right_answers.distinct_words
+    monkeypatch.setattr(
+        right_answers, "distinct_words",
+        lambda words, **how: compared.append(len(words)) or known(words, **how),
+    )  # fmt: skip
+    line = UnmatchedGold(len(gold), len(gold) + 1, gold, verdicts).line()
+    assert max(compared) < 50  # of each text with each, of 50,000, took minutes
+    assert "'answer 000007', ...; verdicts are 'A', 'B'" in line
+    assert "000008" not in line
+
+
+def test_a_word_shown_of_many_has_its_code_points_where_one_left_out_looks_like_it():
+    latin = tuple(f"z\u0430{number}" for number in range(9))  # a Cyrillic letter in each
+    line = UnmatchedGold(10, 11, (*latin, "z\u03b10"), ("A",)).line()
+    assert line.count("\\u") == 2  # z\u03b10 and z\u04300, of the eight that are shown
+    alone = UnmatchedGold(9, 10, latin, ("za8",)).line()
+    assert "'z\u04300'" in alone  # nothing looks like it
+    assert alone.endswith("verdicts are 'za8'")
+    assert r"\u0430" not in alone  # the ninth, which is alike, is not told

@@ -20,7 +20,7 @@ def read(tmp_path, text, name="t.csv", **options):
     """Rows as they were read, and what was said of it."""
     path = tmp_path / name
     path.write_text(text)
-    with Snapshot.open(str(path), Named(**options)) as judged:
+    with Snapshot.open(str(path), Labelled(**options)) as judged:
         return judged.frame.collect(), " | ".join(judged.notes)
 
 
@@ -388,3 +388,30 @@ def test_labels_in_other_words_are_said_by_every_verb_and_truth_values_are_none(
     path.write_text("item_id,label\nq,1\nr,0\n")
     found = judgerel_ray.reduce(rows, labels=str(path), coefficients="accuracy")
     assert found["value"][0] == 0.25
+
+
+def test_spellings_of_one_label_are_one_for_the_commonest(tmp_path):
+    (tmp_path / "people.csv").write_text(
+        "item_id,rater,label\n"
+        "q,x,A\nq,y,a\nq,z,B\n"  # A twice
+        "r,x,b\nr,y,B\nr,z,a\n"  # b twice, as B is shown in the file
+        "s,x,A\ns,y,B\n"
+        "other,x,A\nother,y,B\n"  # not judged
+    )
+    rows, said = read(
+        tmp_path, "item_id,verdict\nq,A\nr,B\ns,A\n", labels=str(tmp_path / "people.csv")
+    )
+    assert dict(rows.select("item_id", "gold").iter_rows()) == {"q": "A", "r": "B", "s": None}
+    assert "the commonest is taken as right; 1 item has no commonest label" in said
+
+
+def test_no_value_below_a_key_is_no_name_beside_ratings(tmp_path):
+    lines = (
+        '{"id": "q", "scores": {"gpt-4o": 1, "claude-3": "n/a"}}\n'
+        '{"id": "r", "scores": {"gpt-4o": 3, "claude-3": 2}}\n'
+    )
+    rows, said = read(tmp_path, lines, "t.jsonl")
+    assert sorted(rows["score"].drop_nulls()) == [1, 2, 3]
+    assert "taken as no score: n/a (1)" in said
+    rows, _ = read(tmp_path, lines.replace('"n/a"', '"good"'), "t.jsonl")
+    assert sorted(rows["verdict"]) == ["1", "2", "3", "good"]

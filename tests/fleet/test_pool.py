@@ -152,6 +152,24 @@ def test_a_lease_behind_an_api_may_wait_for_its_limits_and_an_outage():
     assert pool.deadline_s(50, 10, 600.0) > pool.deadline_s(50, 1, 600.0)
 
 
+def test_leases_behind_an_api_land_soon_and_fill_the_server_together(asking):
+    pool = replace(served_pool(concurrency=32), requests_left=100, batch=32)
+    slot = pool.slots["a0"]
+    assert pool.lease_requests() == 8
+    send(pool, (asking.ask(n=10),), seconds=10.0)
+    assert pool.lease_requests() == 8
+    for ahead in range(1, 9):  # 64 requests are before the server, 32 of them at it
+        assert pool.wants_lease(slot, ahead)
+        lease = Lease(lease=ahead, attempt=1, judge="j", asks=(asking.ask(n=8),))
+        slot.leases[ahead] = Dispatched(lease=lease, units=1, sent_at=0.0, deadline_at=0.0)
+    # A fast server, a large one and a long run have no more parts than before.
+    fast, large = replace(pool), replace(served_pool(concurrency=400), requests_left=100)
+    fast.units_done, fast.busy_s = 100.0 * sum_units((asking.ask(n=10),)), 10.0
+    assert (fast.lease_requests(), large.lease_requests()) == (300, 100)
+    assert replace(pool, requests_left=20_000).lease_requests() == 313
+    assert pool_of().lease_requests() == float("inf")
+
+
 def test_losses_count_by_item_and_once_a_death(asking):
     pool = pool_of()
     asks = [asking.ask("q1"), asking.ask("q1", first=1), asking.ask("q2")]

@@ -176,7 +176,7 @@ def test_other_judges_and_other_prompts_share_nothing(run_of, other):
 @pytest.mark.slow
 def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     run = run_of("one", SAME_VERDICT | OTHER_VERDICT)
-    assert main(["reduce", run]) == 0
+    assert main(["reduce", run, "--full"]) == 0
     out = capsys.readouterr().out
     line = " ".join(out[out.index("Serving noise of j") :].split())
     assert line.startswith(

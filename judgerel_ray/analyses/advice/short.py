@@ -7,6 +7,7 @@ from typing import cast
 
 import polars as pl
 
+from judgerel_ray.analyses.advice.facets import QUESTION
 from judgerel_ray.analyses.advice.show import (
     component,
     few_verdicts,
@@ -45,24 +46,33 @@ from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.lead_codes import LeadCode
 
 _FIRST = ("component", "design", "target", "n_items", "n_judges")
-_UNKNOWN = Remark(
-    text="reproducibility is unknown, as only the same prompt was asked again: option_orders = 2 "
-    "or a second template asks it",
-    severity=HARMFUL,
-)
+_UNKNOWN = "reproducibility is unknown, as only the same prompt was asked again: {} asks it"
+HEADS_NOTE = """\
+single: how reliably one judgment ranks questions, with orders and wordings drawn at random where
+several were asked; repeats: the same where its prompt stays; now: what all judgments of a question
+come to together, and whether that meets the target; needed: judgments of each question that reach
+it by the estimate; for sure: with which even the low end of the 95 % interval does; judgments,
+tokens, GPU-seconds: what the needed ones come to over all questions."""
+"""What the heads of the short answer mean."""
+_ONCE = "each question was asked once, so nothing can be said: ask each at least twice"
 _TARGETS = {"majority_stability": "majority stability {}", "interval_width": "alpha within {}"}
 _UNKNOWN_YET = (
     Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
 )  # fmt: skip
+_CONFOUNDED = "confounded with residual"
 _LARGE = 0.1  # share of the variance from which an error is named
 
 
 def advised_short(
-    tables: Mapping[str, pl.DataFrame], command: str | None, *, has_budget: bool = False
+    tables: Mapping[str, pl.DataFrame],
+    command: str | None,
+    *,
+    has_budget: bool = False,
+    has_options: bool = False,
 ) -> list[Block]:
     """Lay the short answer out: a row a group for its first target; others in sentences.
 
-    How to split a budget is said where one is given.
+    How to split a budget is said where one is given; another order, where options have any.
 
     Examples
     --------
@@ -93,13 +103,16 @@ def advised_short(
     has_asked = _levels_known(known.get("designs"))
     findings = [
         *_of_components(known.get("components"), groups),
-        *([] if has_asked else [_UNKNOWN]),
+        *([] if has_asked else [_unasked(has_options=has_options)]),
         *(one for who, those in needs.items() for one in _of_needs(those, alike, who)),
         *(_of_splits(known.get("splits"), groups) if has_budget else ()),
         *_of_panel(known.get("panel")),
     ]
-    columns_shown = {head: write for head, write in _COLUMNS.items() if has_asked or head != "same"}
-    table = short_table(rows, groups, columns_shown) if targets else []
+    columns_shown = {
+        head: write for head, write in _COLUMNS.items() if has_asked or head != "repeats"
+    }
+    known_any = any(row["need"] and row["need"]["lever"] for row in rows)
+    table = short_table(rows, groups, columns_shown) if known_any else []
     return short_blocks(
         _scope(known.get("components"), groups),
         [*table, *_conditions([row for row in leading.values() if row], alike)],
@@ -107,6 +120,12 @@ def advised_short(
         ("check against requirements", command),
         everyone=groups.labels.values(),
     )
+
+
+def _unasked(*, has_options: bool) -> Remark:
+    """What was asked in one wording alone, and what would ask it in another."""
+    ways = "option_orders = 2 or a second template" if has_options else "a second template"
+    return Remark(text=_UNKNOWN.format(ways), severity=HARMFUL)
 
 
 Target = tuple[object, object]
@@ -182,7 +201,7 @@ def _conditions(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block
     ways = dict.fromkeys(lever("lever", in_full=False)(row) for row in needs if row["lever"])
     if ways:
         targets = " and ".join(map(_target, alike))
-        text = f"needed, sure (95 %): judgments of each question for {targets}, by"
+        text = f"needed, for sure (95 %): judgments of each question for {targets}, by"
         yield Paragraph(f"{text} {' or '.join(ways)}", kind="soft")
 
 
@@ -235,11 +254,11 @@ def _now(row: Row) -> str:
 
 
 _COLUMNS = {
-    "one [95 %]": _drawn,
-    "same": _again,
-    "all now": _now,
+    "single [95 %]": _drawn,
+    "repeats": _again,
+    "now": _now,
     "needed": _needed,
-    "sure": _sure,
+    "for sure": _sure,
     "judgments": _price("judgments"),
     "tokens": _price("tokens"),
     "GPU-seconds": _price("gpu_seconds"),
@@ -259,6 +278,9 @@ def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[
         if worst is not None and (worst["share"] or 0) >= _LARGE:
             text = f"{percent(worst['share'])} of a judgment's variance is {component(worst)}"
             yield Remark(text=text, who=who, severity=HARMFUL, kind="largest error")
+        if any(row["undefined"] == _CONFOUNDED and row["component"] == QUESTION for row in rows):
+            yield Remark(text=_ONCE, who=who, severity=GRAVE)
+            continue
         for row in rows:
             if (row["undefined"] or LeadCode.FEW_VERDICTS) != LeadCode.FEW_VERDICTS:
                 what = f"{component(row)}: " if row["component"] is not None else ""
@@ -328,13 +350,13 @@ def _of_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
     worth = with_interval("effective", "effective_low", "effective_high")
     for row in rows:
         ways = (
-            f"their worth is not known ({reason(row['undefined'])})"
+            f"its worth is not known ({reason(row['undefined'])})"
             if row["undefined"]
             else f"worth {worth(row)} with independent errors"
         )
         agree = f"agrees with another {percent(row['agreement'])} of the time; "
         agree = agree if row["agreement"] is not None else ""
         n = f"panel of {row['judges']:,} judges"
-        text = f"a {n} {agree}{ways}" if agree else f"a {n} is {ways}"
+        text = f"a {n} {agree}{ways}" if agree else f"a {n}: {ways}"
         who = group_label(row, groups.varying) if groups.varying else ""
         yield Remark(text=text, who=who, kind="panel")

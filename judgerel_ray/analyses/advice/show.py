@@ -142,8 +142,8 @@ def _of_one(part: pl.DataFrame) -> str:
     if spread is None:
         return (
             f"{again} where every question keeps its prompt (repeatability of the ranking); what "
-            "another template or order of the options does (reproducibility) was not asked, "
-            "option_orders = 2 asks it"
+            "another template does, or another order where options are compared, was not asked "
+            "(reproducibility)"
         )
     drawn = _with_ends(spread, "generalizability", "low", "high")
     sentence = f"{drawn} with its {spread['facets'].replace(', ', ' and ')} drawn at random"

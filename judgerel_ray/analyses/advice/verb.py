@@ -57,9 +57,14 @@ class AdviseRequest(Labelled):
 
 
 def _result(
-    found: Advice, notes: tuple[str, ...], command: str | None, *, has_budget: bool
+    found: Advice,
+    notes: tuple[str, ...],
+    command: str | None,
+    *,
+    has_budget: bool,
+    has_options: bool,
 ) -> Result[Advice]:
-    from judgerel_ray.analyses.advice.short import advised_short
+    from judgerel_ray.analyses.advice.short import HEADS_NOTE, advised_short
     from judgerel_ray.analyses.advice.show import NEEDS_NOTE, advice_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.columns import wrapped
@@ -71,8 +76,10 @@ def _result(
         notes=notes,
         tables=tables,
         full=lambda: [Laid(advice_text(tables))],
-        short=lambda: advised_short(tables, command, has_budget=has_budget),
-        legend=lambda: [Laid(wrapped(NEEDS_NOTE))],
+        short=lambda: advised_short(
+            tables, command, has_budget=has_budget, has_options=has_options
+        ),
+        legend=lambda: [Laid(wrapped(HEADS_NOTE)), Laid(wrapped(NEEDS_NOTE))],
         rows=found.needs,
     )
 
@@ -116,4 +123,7 @@ def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
         )  # fmt: skip
         command = command_on("gate", path, request)
         has_budget = request.budget is not None
-        return _result(found, judged.run_notes, command, has_budget=has_budget)
+        has_options = bool(judged.n_options) or "option_order" in judged.frame.collect_schema()
+        return _result(
+            found, judged.run_notes, command, has_budget=has_budget, has_options=has_options
+        )

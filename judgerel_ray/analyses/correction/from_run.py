@@ -12,7 +12,7 @@ from judgerel_ray.analyses.correction.correction import (
     agreed_tables,
     correction_tables,
 )
-from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.labels import gold_as_labels, labelled_units, read_labels
 from judgerel_ray.analyses.correction.show import correction_sections
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
@@ -35,9 +35,15 @@ def correction_of(
     if width is not None and not 0 < width < float("inf"):
         raise SweepError(f"--width must be a number above 0, got {width!r}")
     if labels is not None:
-        return _corrected(judged, labels, by=by, positive=positive, width=width)
+        read = read_labels(labels)
+        return _corrected(judged, read, labels, by=by, positive=positive, width=width)
+    gold = gold_as_labels(judged)
+    if gold is not None:
+        return _corrected(judged, gold, judged.name, by=by, positive=positive, width=width)
     if width is not None:
-        raise SweepError("--width needs --labels: without any, nothing says how far judges err")
+        raise SweepError(
+            "--width needs --labels, or a column gold: without any, nothing says how far judges err"
+        )
     agreed, judges = agreed_tables(judged, by=by, positive=positive, seed=seed)
     none = pl.DataFrame()
     return CorrectionTables(
@@ -48,20 +54,22 @@ def correction_of(
 
 def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScreen | Section]:
     """Make the page's section on scores without the judge's errors, where people labelled items."""
-    return [] if labels is None else correction_sections(_corrected(measured.judged, labels))
+    return (
+        []
+        if labels is None
+        else correction_sections(_corrected(measured.judged, read_labels(labels), labels))
+    )
 
 
 def _corrected(
     judged: Snapshot,
-    labels: str,
+    labels: pl.DataFrame,
+    file: str,
     *,
     by: Sequence[str] | None = None,
     positive: str | None = None,
     width: float | None = None,
 ) -> CorrectionTables:
     """Correct scores by what people said of some items."""
-    labels_read = read_labels(labels)
-    units, missed = labelled_units(judged, labels_read, by=by, positive=positive, file=labels)
-    return correction_tables(
-        units, labelled_by=labels_read.columns, n_unmatched=missed, width=width
-    )
+    units, missed = labelled_units(judged, labels, by=by, positive=positive, file=file)
+    return correction_tables(units, labelled_by=labels.columns, n_unmatched=missed, width=width)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
@@ -77,6 +79,27 @@ def read_labels(path: str) -> pl.DataFrame:
         found = found.with_columns(number)
     dropped = [one for one in (*_CALLED, "outcome") if one != LABELLED and one in found.columns]
     return found.drop(dropped)
+
+
+def gold_as_labels(judged: Snapshot) -> pl.DataFrame | None:
+    """Take the column gold of a file as labels; None where there is none, or in a run.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
+    ...                      "verdict": ["pass", "fail", "pass"], "gold": ["pass", "pass", None]})
+    >>> with Snapshot.open(rows, columns=["gold"]) as judged:
+    ...     gold_as_labels(judged).rows()
+    [('q', 'pass')]
+    """
+    names = judged.frame.collect_schema().names()
+    if judged.run is not None or GOLD not in names:
+        return None
+    keys = [one for one in ("item_id", *_APART) if one in names]
+    text = pl.col(GOLD).cast(pl.String).str.strip_chars()
+    rows = judged.frame.select(*keys, text.alias(LABELLED)).filter(pl.col(LABELLED) != "")
+    found = rows.unique(maintain_order=True).collect()
+    return None if found.is_empty() else found
 
 
 def _has_any(found: pl.DataFrame, name: str) -> bool:
@@ -196,6 +219,7 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 
 _APART = ("benchmark", "responder", "criterion")
+_EITHER = 2  # verdicts of which either may pass
 _FAR = 2  # times as high as the other end: a scale of ten beside one of five
 """What judgments of one item may be of, besides columns to group by."""
 _VALUE_COLUMNS = ("verdict", "score", "outcome", "n", "value")
@@ -351,7 +375,9 @@ def judged_values(
             )
             problem += f" and --positive {positive}" if positive else ""
             failing = folded(pl.col("text")).is_in(FAILING)
-            hint = f"--positive {seen.sort(failing, 'text')['text'][0]}"
+            meant = seen.sort(failing, "text")["text"]
+            ways = meant if meant.len() == _EITHER else meant.head(1)
+            hint = " or ".join(f"--positive {quote(one)}" for one in ways)
         raise SweepError(problem, hint=hint)
     value = pl.when(SCORED).then(passes(LABEL, positive)).otherwise(0.0)
     return counted, rows.with_columns(value=value), True

@@ -33,7 +33,8 @@ class CorrectRequest(Named):
         default=None,
         metadata=flag(
             "people's labels of some items: a table of item_id, label and, if they were not drawn "
-            "at random, probability; without it three judges or more are compared with each other",
+            "at random, probability; default a column gold of the judgments; without either three "
+            "judges or more are compared with each other",
             "FILE",
         ),
     )
@@ -115,7 +116,9 @@ def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionT
 
     by = names_of(request.by)
     labels = None if request.labels is None else fspath(request.labels)
-    with Snapshot.open(path, request, apart=by or (), columns=["responder", "criterion"]) as judged:
+    with Snapshot.open(
+        path, request, apart=by or (), columns=["responder", "criterion", "gold"]
+    ) as judged:
         found = correction_of(
             judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )

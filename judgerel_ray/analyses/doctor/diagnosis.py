@@ -266,10 +266,6 @@ _NEEDED = {
     "replication": _ROLES[Use.REPEAT],
     "verdict": _ROLES[Use.VERDICT],
 }
-_PERHAPS = {
-    "judge": "who judged", "criterion": "what was judged", "temperature": "the judge's temperature",
-    "gold": _ROLES[Use.GOLD],
-}  # fmt: skip
 _QUESTIONS: Mapping[Question, str] = {
     Question.REPEATS: "does it repeat itself",
     Question.INTERVALS: "are intervals to be trusted",
@@ -401,6 +397,8 @@ def _help(lack: Lack, support: Support) -> str:
             return f"{n['n_more']:,} more items: below {few} they cover less than they say"
         case Lack.LEVELS:
             return f"ask the same items at two levels of {support.facet}"
+        case Lack.LABELS if n.get("n_right"):
+            return "judgerel agree FILE, which needs no repeats of what has a right verdict"
         case Lack.LABELS:
             return f"bring {n['n_labels']:,} labels in a column gold"
         case _:

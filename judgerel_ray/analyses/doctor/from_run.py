@@ -147,10 +147,14 @@ def _supports(judged: Snapshot, rows: pl.LazyFrame, names: list[str]) -> Iterato
     n_items = units["item_id"].n_unique()
     n_labels = min(_LABELS, n_items)
     most = int(str(units["n"].max() or 0))
+    gold = rows.filter(pl.col(GOLD).is_not_null()).select(pl.col("item_id").n_unique()) \
+        if GOLD in names else None  # fmt: skip
+    n_gold = int(gold.collect().item()) if gold is not None else 0
     again = units.filter(pl.col("n") >= _PAIR)["item_id"].n_unique()
     yield Support(
         asks=Question.REPEATS, verb="reduce", lacks=() if again else (Lack.REPEATS, Lack.LABELS),
-        counts={"n_items": n_items, "n_repeated": again, "most": most, "n_labels": n_labels},
+        counts={"n_items": n_items, "n_repeated": again, "most": most, "n_labels": n_labels}
+        | ({"n_right": n_gold} if n_gold else {}),
     )  # fmt: skip
     few = n_items < _FEW_ITEMS
     yield Support(
@@ -165,9 +169,6 @@ def _supports(judged: Snapshot, rows: pl.LazyFrame, names: list[str]) -> Iterato
         asks=Question.POSITION, verb="reduce",
         lacks=tuple(lack for lack, is_there in of_position if not is_there),
     )  # fmt: skip
-    gold = rows.filter(pl.col(GOLD).is_not_null()).select(pl.col("item_id").n_unique()) \
-        if GOLD in names else None  # fmt: skip
-    n_gold = int(gold.collect().item()) if gold is not None else 0
     known = n_gold > 0 or (gold is None and judged.run is not None)
     right = {} if gold is None else {"n_right": n_gold}
     yield Support(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from shlex import quote
+from textwrap import wrap
 
 from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core import SweepError, count_of
 
+_BELOW = " " * 6
 _UNFIT = 2
+_WIDTH = 80  # of a terminal, as of other text; what knows that one needs packages
 
 
 def diagnosed(found: Diagnosis) -> Result[Diagnosis]:
@@ -69,19 +72,30 @@ def _parts(found: Diagnosis) -> Iterator[list[str]]:
          if one.n_empty else "")) for one in found.columns if one.role
     ])  # fmt: skip
     unread = [one.column for one in found.columns if not one.role]
-    yield [f"Not read: {', '.join(unread)}"] if unread else []
+    yield _lines(f"Not read: {', '.join(unread)}", "  ") if unread else []
     yield _grid([
         ("--" if one.why else "ok", one.group or "all", f"{one.n_items:,} items, "
          f"{one.n_judgments:,} judgments") for one in found.judges
-    ], [one.doubt for one in found.judges])  # fmt: skip
+    ], [one.doubt for one in found.judges], is_prose=True)  # fmt: skip
     yield _grid([
         ("ok" if one.is_supported else "--", one.verb, f"{one.question}: {one.found}")
         for one in found.supports
-    ], [one.unblock for one in found.supports])  # fmt: skip
+    ], [one.unblock for one in found.supports], is_prose=True)  # fmt: skip
 
 
-def _grid(rows: Sequence[tuple[str, ...]], below: Sequence[str | None] = ()) -> list[str]:
-    """Rows with columns as wide as they need; what stands below one is set off."""
+def _lines(text: str, later: str, first: str = "") -> list[str]:
+    """Text in lines of a terminal's width."""
+    return wrap(text, _WIDTH, initial_indent=first, subsequent_indent=later,
+                break_long_words=False, break_on_hyphens=False)  # fmt: skip
+
+
+def _grid(
+    rows: Sequence[tuple[str, ...]], below: Sequence[str | None] = (), *, is_prose: bool = False
+) -> list[str]:
+    """Rows with columns as wide as they need; what stands below one is set off.
+
+    Prose below a row is wrapped; a command is not.
+    """
     if not rows:
         return []
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
@@ -89,7 +103,9 @@ def _grid(rows: Sequence[tuple[str, ...]], below: Sequence[str | None] = ()) -> 
     for place, row in enumerate(rows):
         *first, last = row
         padded = [cell.ljust(width) for cell, width in zip(first, widths, strict=False)]
-        lines.append("  ".join([*padded, last]))
-        if place < len(below) and below[place]:
-            lines.append(f"      {below[place]}")
+        start = "".join(f"{cell}  " for cell in padded)
+        lines += _lines(last, " " * len(start), start)
+        text = below[place] if place < len(below) else None
+        if text:
+            lines += _lines(text, _BELOW, _BELOW) if is_prose else [f"{_BELOW}{text}"]
     return lines

@@ -196,7 +196,8 @@ def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFram
         (pl.col("requirement") == ALPHA)
         & (pl.col("conditions") == REPEATABILITY).fill_null(False)
         & ~gold_known
-    ).unique(groups or None, keep="first", maintain_order=True)
+    )
+    unknown = unknown.unique(groups, maintain_order=True) if groups else unknown.head(1)
     rows = unknown.with_columns(
         pl.col(name) if name in kept else pl.lit(None, dtype).alias(name)
         for name, dtype in found.schema.items()

@@ -26,6 +26,10 @@ options; and two people agree on 81 % of answers (Zheng et al. 2023, MT-bench).
 """
 OF_A_DROP = "accuracy"
 """What a drop of is a difference of right verdicts; of other names it is one of agreement."""
+SHORT_FOR = {
+    "alpha": "krippendorff_alpha", "agreement": "percent_agreement", "kappa": "cohen_kappa",
+}  # fmt: skip
+"""Names that short answers use, which requirements may use, too."""
 FORM = "[drop of] NAME >= NUMBER [where COL=VALUE, ...] [against FILE]"
 NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
              "schroeder2024_omega")  # fmt: skip
@@ -68,6 +72,8 @@ def requirement(text: str) -> Requirement:
     >>> found = requirement("drop of accuracy <= .02 where judge=a against baseline.parquet")
     >>> found.name, found.at_most, found.limit, dict(found.where), found.against
     ('accuracy', True, 0.02, {'judge': 'a'}, 'baseline.parquet')
+    >>> requirement("alpha >= .7").text
+    'krippendorff_alpha >= .7'
     >>> requirement("krippendorff_alpha > .7")
     Traceback (most recent call last):
     ...
@@ -85,6 +91,10 @@ def requirement(text: str) -> Requirement:
         meant = _MEANT.sub(lambda one: f"{one[1] or one[2] or one[3]}=", written, count=1)
         hint = meant if meant != written and _PATTERN.fullmatch(meant) else ALPHA
         raise SweepError(f"a requirement is {FORM} (or <=), got {text!r}", hint=repr(hint))
+    name = found["name"].strip()
+    if name in SHORT_FOR:
+        return requirement(written[: found.start("name")] + SHORT_FOR[name]
+                           + written[found.end("name") :])  # fmt: skip
     try:
         limit = float(found["limit"])
     except ValueError:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -26,9 +26,10 @@ from judgerel_ray.analyses.gate.standing import (
 )
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
+from judgerel_ray.blocks.columns import WIDTH
 from judgerel_ray.blocks.junit import Case
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.blocks.short import MOST_ROWS, next_step
+from judgerel_ray.blocks.short import MOST_ROWS, named, next_step
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     Row,
@@ -42,7 +43,7 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
 )
-from judgerel_ray.core import count_of
+from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -63,14 +64,14 @@ _REASONS = {
     "the place of an option or by the wording agrees with itself, too. Require a coefficient that "
     "compares the orders and wordings asked, such as krippendorff_alpha",
     ALONE: "reproducibility is unknown: only the same prompt was asked again, and a judge that "
-    "goes by the place of an option or by length agrees with itself, too. Give right verdicts (a "
-    "column gold), ask again in another wording or order of the options, or state what must be met "
-    "(--require)",
+    "goes by the wording or by length agrees with itself, too. Give right verdicts (a column "
+    "gold), ask again in another wording (several options: in another order, too), or state what "
+    "must be met (--require)",
 }
 _SHORT = {
     AT_LIMIT: "the value is at the limit",
     WITHIN: "it has no reproducibility",
-    ALONE: "right verdicts, or another order",
+    ALONE: "right verdicts, or another wording",
 }
 _MET = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
 _WORST = ("FAIL", "INCONCLUSIVE", "PASS")
@@ -80,6 +81,8 @@ _NEXT = {
 }
 """By verdict the verb that helps on, and what for; a gate that passes says itself what is next."""
 _MISSING = "no verdict"
+_OPEN = "open"
+_LEAST_NAME, _GAP = 12, "  "
 _HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "what is missing")
 
 
@@ -115,9 +118,50 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
     more = [f"{n:,} more {word}" for word, n in hidden.items()]
     left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
-    table = replace(_table(gated, rows[:MOST_ROWS]), fits=True)
+    table = _narrow(_table(gated, rows[:MOST_ROWS]))
+    needs = _needs(rows[:MOST_ROWS], _groups(gated))
+    open_ = [Lines(needs)] if needs else []
     name, what = _NEXT.get(gated.verdict, ("", ""))
-    return [*_blocks(gated, table, *left), *next_step((what, commands.get(name)))]
+    return [*_blocks(gated, table, *left, *open_), *next_step((what, commands.get(name)))]
+
+
+def _narrow(table: Table) -> Table:
+    """Keep a row on a line of a terminal: what is missing stands below, long names give way."""
+    columns = [one for one in table.columns if one.head != _HEADS[-1]]
+    columns = [
+        replace(one, cells=[_OPEN if cell == Verdict.INCONCLUSIVE.value else cell
+                            for cell in one.cells])
+        for one in columns
+    ]  # fmt: skip
+    others = [max(map(len, [one.head, *one.cells])) for one in columns if one.head != "group"]
+    room = max(_LEAST_NAME, WIDTH - sum(others) - len(_GAP) * len(others))
+    columns = [
+        replace(one, cells=_ends(one.cells, room)) if one.head == "group" else one
+        for one in columns
+    ]  # fmt: skip
+    return replace(table, columns=columns, fits=True)
+
+
+def _ends(names: Sequence[str], room: int) -> list[str]:
+    """Names no longer than the room: their ends where those tell them apart."""
+    ends = {one: one if len(one) <= room else f"..{one[2 - room :]}" for one in names}
+    apart = len({*ends.values()}) == len(ends)
+    return [ends[one] if apart else cut_text(one, room) for one in names]
+
+
+def _needs(rows: Sequence[Row], groups: Sequence[str]) -> list[str]:
+    """What would decide every requirement that is open, a line each, by group where they differ."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        if row["reason"] and row["reason"] != ALONE:  # which a sentence of its own says
+            _, required, group, _, _, _, more = _cells(row, groups)
+            found.setdefault(required, {}).setdefault(more, []).append(group)
+    return [
+        f"{required}: " + "; ".join(
+            f"{more} ({named(those)})" if any(those) else more for more, those in ways.items()
+        )
+        for required, ways in found.items()
+    ]  # fmt: skip
 
 
 def _blocks(gated: Gated, *tables: Block) -> list[Block]:
@@ -239,8 +283,18 @@ def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     value = "" if row["value"] is None else number(row["value"])
     return [
         cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
-        missing_policy(row), value, interval(ends), more_words(row),
+        missing_policy(row), value, interval(ends), _decided_by(row),
     ]  # fmt: skip
+
+
+def _decided_by(row: Row) -> str:
+    """What would decide, and which way, should the value stay; or why nothing is decided."""
+    more = more_words(row)
+    if row["reason"] != CROSSES or row["value"] is None:
+        return more
+    value, limit = cast(float, row["value"]), cast(float, row["limit"])
+    meets = value <= limit if row["at_most"] else value >= limit
+    return f"would {'pass' if meets else 'fail'} with {more}"
 
 
 def more_words(row: Row) -> str:

@@ -189,9 +189,9 @@ def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
             for severity, text, kind in dict.fromkeys(parts)
             if severity < _SOUND or len(groups) <= _PAIR
         ]
-    n_groups = Counter(one.text for one in found)
+    n_groups = Counter((one.severity, one.text) for one in found)
     return [
-        replace(one, who="") if n_groups[one.text] == len(groups) else one
+        replace(one, who="") if n_groups[one.severity, one.text] == len(groups) else one
         for one in by_judge(found, groups)
     ]
 
@@ -205,6 +205,8 @@ _IN_BRIEF = {
     LeadCode.FOLLOWS_PLACE: "position decides: with the order changed the same place is named more "
     "surely than the same option",
 }
+
+_BY_CODE: Mapping[str, str] = {code.value: text for code, text in _IN_BRIEF.items()}
 
 
 def whole_judges(labels: Sequence[str], groups: Sequence[ShownGroup]) -> list[str]:
@@ -304,7 +306,7 @@ def _sound(group: ShownGroup, row: Row | None) -> str:
     return f"gives the same verdict {share_with_ends(row)} of the time, {asked}"
 
 
-_IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS, Flag.WITHIN_PROMPT)
+_IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS)
 """Flags that a sentence of their own says."""
 _OF_METHOD = (
     Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
@@ -375,7 +377,7 @@ def _unknown(group: ShownGroup, code: LeadCode | None) -> Iterator[tuple[int, st
         return
     if any(Flag.OTHER_ANSWERS in dict(noted(row)) for row in rows):
         yield 3, _CONFOUNDED
-    elif not any(spans_prompts(row) for row in rows):
+    elif not any(spans_prompts(row) for row in group.rows if row.get("conditions")):
         classes = any(str(row["coefficient"]).startswith("class_agreement") for row in rows)
         yield 5, _UNWORDED if of_ratings(group.rows) or classes else _UNPLACED
 
@@ -390,18 +392,35 @@ def is_unusable(group: ShownGroup) -> bool:
 
 
 def lines_of(findings: Sequence[Remark], room: int) -> list[str]:
-    """Write findings, the most harmful first, as many as there is room for."""
+    """Write findings, the most harmful first, as many as there is room for.
+
+    Where there is too little, what makes judges unusable is written briefly, and never left out.
+    """
+    written = _written(findings)
+    if sum(map(len, written)) > room:
+        brief = [
+            replace(one, text=_BY_CODE.get(one.kind, one.text)) if one.severity < _HARMFUL else one
+            for one in findings
+        ]
+        written = _written(brief)
+        n_kept = len(finding_lines(one for one in brief if one.severity < _HARMFUL))
+    if sum(map(len, written)) <= room or len(written) == 1:
+        return [line for lines in written for line in lines]
+    kept = [line for lines in written[:n_kept] for line in lines]
+    written = written[n_kept:]
+    while written and len(kept) + len(written[0]) < room:
+        kept += written.pop(0)
+    more = [f"{count_of(len(written), 'more remark')}: --full."] if written else []
+    return [*kept, *more]
+
+
+def _written(findings: Sequence[Remark]) -> list[list[str]]:
+    """Findings as sentences, the lines of each."""
     names = tuple(one.who for one in findings if one.who)
-    written = [
+    return [
         wrapped_line(f"{text if text.startswith(names) else text[0].upper() + text[1:]}.")
         for text in finding_lines(findings)
     ]
-    if sum(map(len, written)) <= room or len(written) == 1:
-        return [line for lines in written for line in lines]
-    kept: list[str] = []
-    while written and len(kept) + len(written[0]) < room:
-        kept += written.pop(0)
-    return [*kept, f"{count_of(len(written), 'more remark')}: --full."]
 
 
 def wrapped_line(text: str) -> list[str]:

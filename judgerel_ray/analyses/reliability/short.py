@@ -47,6 +47,8 @@ more as there are rows."""
 _MOST_ROWS = 40
 _LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
+FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
+"""Verbs that may be the next step."""
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
 
 Command = Callable[[str], str | None]
@@ -137,6 +139,8 @@ def summary_table(groups: Sequence[ShownGroup]) -> str:
     for place, group in enumerate(groups[:_MOST_ROWS]):
         alpha, agreement = group.row("krippendorff_alpha"), group.row("percent_agreement")
         valid, error, again = group.row("valid_rate"), group.row("standard_error"), group.again
+        if group.lead and group.lead.code is LeadCode.FEW_VERDICTS:  # of which nothing is reported
+            alpha = agreement = error = again = None
         cells.append(
             {name: column[place] for name, column in names.items()}
             | {
@@ -304,6 +308,12 @@ def legend_blocks(found: Reduced) -> list[Block]:
     return [Lines([f"{name}: {text}" for name, text in _MEANINGS.items() if not absent.get(name)])]
 
 
+def _has_labels(group: ShownGroup) -> bool:
+    """Tell a group that was held against what people say is right."""
+    kappa = group.row("cohen_kappa") or group.row("accuracy")
+    return kappa is not None and kappa["value"] is not None
+
+
 def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     """Say what to do next, with the command that does it."""
     codes = {group.lead.code for group in groups if group.lead}
@@ -312,9 +322,13 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
         name, what, more = "reduce", "say what a verdict names", " --verdict-names option"
     elif codes and codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
         name, what = "doctor", "see what these judgments support"
+        if LeadCode.UNDEFINED in codes and any(map(_has_labels, groups)):
+            name, what = "agree", "see where judges and labels differ"
     bad = [group.label for group in groups if is_unusable(group)]
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"
+        if len(bad) > 1:
+            what = "leave out all of them; see on which questions each disagrees with itself"
     elif name == "gate" and bad:
         less = f"leave out {named_groups(whole_judges(bad, groups))}; {what}"
         what = less if len(less) < WIDTH else f"leave out what the remarks name; {what}"

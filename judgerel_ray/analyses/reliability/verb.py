@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -162,14 +161,17 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
     from judgerel_ray.analyses.reliability.from_run import reduced
+    from judgerel_ray.analyses.reliability.short import FOLLOWING
     from judgerel_ray.analyses.reliability.show import reduced_result
     from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
 
     options = request.options()
+    # Written at once: what is found holds nothing of what was read.
+    commands = {name: command_on(name, path, request) for name in FOLLOWING}
     with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
-        command = partial(command_on, source=path, reading=request)
-        return reduced_result(reduced(judged, options), options, judged.run_notes, command)
+        found = reduced(judged, options)
+        return reduced_result(found, options, judged.run_notes, commands.__getitem__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,11 +222,12 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     options = ReduceOptions(
         by=by, missing=names_of(request.missing) or (), block=str(request.block)
     )
+    command = command_on("reduce", path, request)
     with Snapshot.open(path, request, apart=[*(by or ()), GOLD]) as judged:
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
-            short=lambda: questions_short(found, command_on("reduce", path, request)),
+            short=lambda: questions_short(found, command),
             notes=judged.run_notes,
         )  # fmt: skip
 
@@ -282,12 +285,13 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
+    command = command_on("reduce", path, request)
     with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
             found=found,
             tables=found,
             full=lambda: serving_blocks(found),
-            short=lambda: serving_short(found, command_on("reduce", path, request)),
+            short=lambda: serving_short(found, command),
             notes=judged.run_notes,
         )

@@ -28,6 +28,7 @@ from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
 from judgerel_ray.counting.files.labelled import with_labels
+from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.gold import beside_table, report_unmatched_gold
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import (
@@ -86,6 +87,14 @@ def open_systems(
     frame, gold = judged.frame, items
     if judged.run is None:
         right = _right(gold)
+        columns = frame.collect_schema().names()
+        if right is None and GOLD not in columns:
+            raise SweepError(
+                f"no right answers: expected a column {GOLD!r} with that of every question, got "
+                f"{quote_columns(columns)}",
+                where=judged.where,
+                hint=_WITH_LABELS,
+            )
         with judged.naming():
             if right is not None:
                 refuse_other_criteria(frame, right)
@@ -102,7 +111,7 @@ def open_systems(
         raise SweepError(
             "the items of this run name no right option",
             where={"run": judged.run.url},
-            hint="--gold FILE: a table of item_id and gold",
+            hint=_WITH_LABELS,
         )
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
 
@@ -251,6 +260,7 @@ def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
     }
 
 
+_WITH_LABELS = "--labels FILE: a table of item_id and label (--gold FILE: of item_id and gold)"
 _MOST_WORDS = 8  # words told where gold is in others
 _PLACE = ("judge", "benchmark", "item_id", "template", "option_order", "temperature")
 _LABELS = labels_for(26 + 26 * 26)

@@ -152,7 +152,8 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
         "undefined": found.undefined,
     }
     if found.threshold is None:
-        return row
+        sparse = _keeps_somewhere(scores[~held], right[~held], risk)
+        return row | ({"undefined": "too_few_judgments"} if sparse else {})
     taken = held & (scores >= found.threshold)  # NaN reaches nothing
     wrong = clustered_share(~right[taken], clusters_N=items[taken])
     return row | {
@@ -165,6 +166,14 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
         "low": wrong.low if wrong.n else None,
         "high": wrong.high if wrong.n else None,
     }
+
+
+def _keeps_somewhere(
+    scores_N: NDArray[np.float64], right_N: NDArray[np.bool_], risk: float
+) -> bool:
+    """Whether from some confidence on no more are wrong than is wanted, proven or not."""
+    sure = scores_N[~np.isnan(scores_N)]
+    return any(float(np.mean(~right_N[scores_N >= one])) <= risk for one in np.unique(sure))
 
 
 def _end(value: float) -> float | None:

@@ -30,10 +30,6 @@ _FEW = {
     "few_wrong": "fewer than 10 questions have a wrong answer",
     "few_right": "fewer than 10 questions have a right answer",
 }
-_NO_THRESHOLD = {
-    "too_few_judgments": "too few judgments",
-    "risk_too_high": "too many are wrong even among the surest",
-}
 _FINDINGS = {
     "favours_its_own": "favours its own answers",
     "option_was_shown": "picks an option more because it was shown",
@@ -57,7 +53,13 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     keys = systems.columns[: systems.columns.index("system")]
     groups = groups_of(every, [*keys, "confidence"])
     kept = {groups.of(row): row for row in guarantees.iter_rows(named=True)}
-    rows = [{**row, "kept": kept.get(groups.of(row), {})} for row in every]
+    surest: dict[str, Row] = {}
+    for row in tables["acceptance"].iter_rows(named=True):
+        surest.setdefault(groups.of(row), row)
+    rows = [
+        {**row, "kept": kept.get(who := groups.of(row), {}), "surest": surest.get(who, {})}
+        for row in every
+    ]
     risks = dict.fromkeys(number(row["risk"], 2).rstrip("0") for row in kept.values())
     columns = {
         "accuracy [95 %]": lambda row: _ends(row, "accuracy", "low", "high"),
@@ -120,9 +122,10 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
         text = f"that confidence ranks right answers above wrong ones is {NOISE}"
         yield Remark(text=text, who=who, severity=HARMFUL)
     if kept and kept["threshold"] is None:
-        why = _NO_THRESHOLD.get(str(kept["undefined"]), reason(kept["undefined"]))
-        text = f"no threshold keeps the error at {number(kept['risk'], 2).rstrip('0')}: {why}"
-        yield Remark(text=text, who=who, severity=HARMFUL)
+        risk = number(kept["risk"], 2).rstrip("0")
+        why, kind = _no_threshold(kept, cast(Row, row["surest"])), f"{risk} {kept['undefined']}"
+        text = f"no threshold keeps the error at {risk}: {why}"
+        yield Remark(text=text, who=who, severity=HARMFUL, kind=kind)
     confident, right = row["mean_confidence"], row["accuracy_confident"]
     if None not in (confident, right) and row["ece_p"] is not None and row["ece_p"] < _SURE:
         word = "overconfident" if confident > right else "underconfident"
@@ -138,6 +141,17 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
         if row[name]:
             text = f"{count_of(cast(int, row[name]), 'answer')} {words}"
             yield Remark(text=text, who=who, severity=WEAK, kind=name)
+
+
+def _no_threshold(kept: Row, surest: Row) -> str:
+    """Why a system has no threshold with a guarantee: too many wrong, or too few questions."""
+    if kept["undefined"] == "risk_too_high":
+        return "too many are wrong even among the surest"
+    n = kept["n_calibration"]
+    if n is None:
+        return "not proven: too few questions with a label"
+    few = f"not proven: {count_of(n, 'question')} with a label in the half it is learnt on"
+    return f"{few}; none of the surest is wrong" if surest.get("n_errors") == 0 else few
 
 
 def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:

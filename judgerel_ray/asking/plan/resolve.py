@@ -15,6 +15,7 @@ from judgerel_ray.asking.plan.identity import ask_identity, first_keys, items_di
 from judgerel_ray.asking.plan.specs import (
     ask_as_taken,
     check_probabilities,
+    check_providers,
     check_served,
     check_simulated,
     engine_spec,
@@ -172,6 +173,7 @@ def resolve(
     """
     check_tolerance(sweep.tolerance)
     specs = {judge.name: engine_spec(sweep, judge) for judge in sweep.judge}
+    check_providers(specs.values())
     before = known or {}
     fingerprints = {
         name: judge_fingerprint(spec, known=before.get(name)) for name, spec in specs.items()

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from judgerel_ray.config import AskTable, Judge, Limits, Prices, Sweep
+from judgerel_ray.config import AskTable, Judge, Limits, Prices, Sweep, check_shared_limits
 from judgerel_ray.core import RequestRefused, SweepError
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
@@ -21,6 +22,8 @@ from judgerel_ray.engines.openai.requests import MOST_STOPS, openai_options, pro
 from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.engines.simulated.truth import option_log_weights
 from judgerel_ray.engines.tokenization import template_file
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
@@ -57,7 +60,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         batch_invariant=judge.batch_invariant,
         provider=judge.provider,
         base_url=base_url,
-        api_key_env=judge.api_key_env or provider.api_key_env,
+        api_key_env=judge.api_key_env or _providers_key(judge),
         limits=judge.limits,
     )
     if isinstance(spec.chat_template, str):
@@ -65,6 +68,26 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
     make_engine(replace(spec, executor="mp") if spec.gpus > 1 else spec)
     return spec
+
+
+def _providers_key(judge: Judge) -> str | None:
+    """The variable of a provider's key; no other server is sent it, and one here gets none."""
+    known = provider_of(judge.provider)
+    if known.api_key_env is None or known.base_url is None or judge.base_url is None:
+        return known.api_key_env
+    home, there = urlsplit(known.base_url), urlsplit(judge.base_url)
+    if (home.scheme, home.netloc) == (there.scheme, there.netloc.lower()):
+        return known.api_key_env
+    if there.hostname in LOOPBACK:
+        return None
+    raise SweepError(
+        f"base_url is at {there.scheme}://{there.netloc}, not at provider {judge.provider}'s "
+        f"{home.scheme}://{home.netloc}, and the key in {known.api_key_env} is for that server "
+        "alone",
+        where={"judge": judge.name},
+        hint="api_key_env = the name of the variable with the key for base_url; for a server "
+        'without keys engine = "openai" in place of provider',
+    )
 
 
 def is_local_folder(path: str) -> bool:
@@ -76,6 +99,20 @@ def is_local_folder(path: str) -> bool:
     (True, False)
     """
     return "://" not in path and Path(path).is_dir()
+
+
+def check_providers(specs: Iterable[EngineSpec]) -> None:
+    """Refuse other limits of one provider, however its judges name it.
+
+    Judges that write `base_url` and that of their provider by name have one server and key.
+    """
+    served = (spec for spec in specs if spec.engine == "openai")
+    try:
+        check_shared_limits(
+            (one.name, (one.base_url, one.api_key_env), one.limits) for one in served
+        )
+    except ValueError as error:
+        raise SweepError(str(error)) from None
 
 
 MOST_CHECKED_ITEMS = 64

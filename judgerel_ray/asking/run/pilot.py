@@ -312,10 +312,16 @@ class Pilot:
             replies = [reply.is_readable for reply in one.replies.values()]
             n, readable = sum(reply is not None for reply in replies), replies.count(True)
             if readable < one.frame.ask.readable * n:
-                who = _ask_words(self.judge, one.frame)
+                unread = [
+                    (ask, reply)
+                    for ask in one.asks
+                    if (reply := one.replies.get(one.key(ask))) and reply.is_readable is False
+                ]
+                found = self._stop(one.frame, Shortfall(n=n, readable=readable), unread)
+                evidence = f" {found.evidence}." if found.evidence else ""
                 yield (
-                    f"warning: {readable:,} of {n:,} replies of {who} hold a verdict that can be "
-                    f"read; of fewer than {FEWEST} questions nothing is stopped"
+                    f"warning: {found.problem}; of fewer than {FEWEST} questions nothing is "
+                    f"stopped.{evidence} Try: {found.remedy}"
                 )
 
     def _questions(self, one: _AskPilot) -> WorkItems:
@@ -391,12 +397,19 @@ class Pilot:
                 for ask, is_read, cell in zip(one.asks, counted, cells, strict=False)
                 if is_read is False and found.cell in (None, cell)
             ]
-            one.stop = self._stop(one.frame, n_questions, found, unread)
+            one.stop = self._stop(
+                one.frame, found, unread, begins=f"stopped after {n_questions:,} questions: "
+            )
             self.pending.stopped.add(one.place)
             self.report(one.stop)
 
     def _stop(
-        self, frame: AskFrame, n_questions: int, found: Shortfall, unread: list[tuple[Ask, _Reply]]
+        self,
+        frame: AskFrame,
+        found: Shortfall,
+        unread: list[tuple[Ask, _Reply]],
+        *,
+        begins: str = "",
     ) -> PilotStop:
         """Say what was found, show one of the replies that cannot be read, and what to change."""
         cut = [(ask, reply) for ask, reply in unread if reply.finish_reason == CUT_IN_THOUGHT]
@@ -411,7 +424,7 @@ class Pilot:
             longest = max(most, *(reply.tokens or 0 for _, reply in cut))
             remedies.append(f"max_tokens = {2 * longest}")
             cutting = f"cut off in their thought at max_tokens = {most}"
-        if cut and is_short(found.n - len(cut), found.n, frame.ask.readable):
+        if not others or (cut and is_short(found.n - len(cut), found.n, frame.ask.readable)):
             # They would be too many if all others could be read.
             problem = f"{len(cut):,} of {found.n:,} replies of {who} were {cutting}"
         else:
@@ -424,7 +437,7 @@ class Pilot:
         return PilotStop(
             judge=self.judge,
             ask=frame.index,
-            problem=f"stopped after {n_questions:,} questions: {problem}",
+            problem=f"{begins}{problem}",
             evidence=evidence,
             remedy=f"{' or '.join(remedies)} in a new --out",
         )

@@ -33,6 +33,9 @@ from judgerel_ray.core import (
     printable,
 )
 from judgerel_ray.counting.outcomes import Refusals, read_refusals
+from judgerel_ray.engines import EngineSpec
+from judgerel_ray.engines.openai.channel import why_unreachable
+from judgerel_ray.engines.openai.engine import PATIENCE_S
 from judgerel_ray.fleet import (
     Board,
     Fleet,
@@ -175,6 +178,8 @@ def _run_session(
         waiting = [name for name, judge in board.judges.items() if judge.owed]
         _check_before(resolved, plan, waiting, address)
         limits, shown = resolved.sweep.fleet, display_on(console)
+        if not _is_on_ray(resolved, plan, address):
+            board.notices += _unreachable([resolved.specs[name] for name in waiting])
         traced = traced_run(resolved.sweep.name, session.number)
         world = _world(resolved, plan, waiting, address)
         with world as (local, outside), traced, shown as display:
@@ -260,6 +265,24 @@ def _check_before(
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)
     check_gpus({spec.name: spec.gpus for spec in specs}, address)
     check_judge_keys(specs, address)
+
+
+def _unreachable(specs: Sequence[EngineSpec]) -> Iterator[str]:
+    """Say at once which judges' servers are not there: they are waited for all the same.
+
+    Effects: connects to them.
+    """
+    why: dict[str, str | None] = {}
+    for spec in specs:
+        if (url := spec.base_url) is None:
+            continue
+        if url not in why:
+            why[url] = why_unreachable(url)
+        if why[url]:
+            yield (
+                f"judge {spec.name}: no connection to {url} ({why[url]}); it is waited for up to "
+                f"{PATIENCE_S:.0f} s. Try: start the server, or mend base_url"
+            )
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import polars as pl
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.files.names import key_of, roles_of
 from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
+from judgerel_ray.counting.verdicts.spelling import folded
 
 GOLD, ITEM, RATER = "gold", "item_id", "rater"
 PEOPLE = "people_labels"
@@ -51,11 +52,17 @@ def read_labels_table(path: str) -> pl.DataFrame:
 
 
 def _of_people(labels: pl.DataFrame) -> pl.DataFrame:
-    """One row an item: the commonest label, null where several are, and the label of each."""
+    """One row an item: the commonest label, null where several are, and the label of each.
+
+    Spellings of one word are one label, spelled as its item has it first.
+    """
     key = [name for name in labels.columns if name not in (GOLD, RATER)]
-    modes = pl.col(GOLD).mode()
-    return labels.group_by(key, maintain_order=True).agg(
-        pl.when(modes.len() == 1).then(modes.first()).alias(GOLD),
+    modes = pl.col("__word").mode()
+    first = pl.col(GOLD).filter(pl.col("__word") == modes.first()).first()
+    return labels.with_columns(folded(pl.col(GOLD)).alias("__word")).group_by(
+        key, maintain_order=True
+    ).agg(
+        pl.when(modes.len() == 1).then(first).alias(GOLD),
         pl.col(GOLD).sort().alias(PEOPLE),
     ).with_columns(
         pl.col(PEOPLE).map_elements(lambda each: json.dumps(each.to_list()), pl.String)
@@ -137,6 +144,10 @@ def labels_line(rows: pl.LazyFrame, labels: pl.DataFrame, path: str) -> str:
     taken = "taken as right (column gold)"
     if PEOPLE in labels:
         taken = "of several people: the commonest is taken as right"
+        none = labels.filter(pl.col(GOLD).is_null(), pl.col(ITEM).is_in(judged.implode()))
+        if none.height:
+            has = "has" if none.height == 1 else "have"
+            taken = f"{taken}; {count_of(none.height, 'item')} {has} no commonest label"
     return f"labels of {known:,} of {count_of(len(judged), 'item')} {taken}"
 
 

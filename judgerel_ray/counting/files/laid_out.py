@@ -115,8 +115,10 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         below = _below(inner[0])
         if below is None or (len(keys) < _FEWEST_RUNS and facts is None):
             continue
-        numbers = pl.Series([str(one) for one in inner]).cast(pl.Float64, strict=False)
-        is_rated = not numbers.has_nulls()
+        texts = pl.DataFrame({"text": [str(one) for one in inner]}).filter(
+            ~is_no_value(pl.col("text"))
+        )
+        is_rated = texts.height > 0 and not texts["text"].cast(pl.Float64, strict=False).has_nulls()
         of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
         is_rated |= below != "" and "score" in of_name
         found[column.name] = (facts, "score" if is_rated else "verdict", below)

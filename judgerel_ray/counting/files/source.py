@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -294,7 +295,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
         raise SweepError(
             f"unknown kind of file, expected {known} or {TABLES[-1]}, got {kind or 'none'}",
             where={"path": path},
-            hint=_other_kind(kind),
+            hint=_other_kind(path, kind),
         )
     cloud = path.partition("://")[0] in _CLOUD
     if kind == ".parquet" and not packed and ("://" not in path or cloud):
@@ -619,8 +620,11 @@ def _is_text(value: bytes) -> bool:
     return True
 
 
-def _other_kind(kind: str) -> str | None:
+def _other_kind(path: str, kind: str) -> str | None:
     """What to do about a file of a known kind that is not read."""
+    if kind == ".toml":
+        sweep = shlex.quote(path)
+        return f"judgerel plan {sweep}, then judgerel run {sweep} --out run; reduce reads the run"
     return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
 
 

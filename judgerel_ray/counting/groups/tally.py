@@ -23,6 +23,7 @@ from judgerel_ray.counting.columns import (
     outcome_column,
     typed_column,
 )
+from judgerel_ray.counting.files.labelled import READ as RIGHT
 from judgerel_ray.counting.groups.fast_count import (
     FEW,
     SUM,
@@ -137,7 +138,7 @@ def tally_unchecked(
         found = _fast_count(frame, varying, shown, alike, typed, Ranges())
         laid_out = _laid_out(found, alike, typed) if found else None
         if found and laid_out:
-            distinct = _all_distinct(frame, _apart(varying)[0], found.counts)
+            distinct = _all_distinct(frame, _wanted_columns(_apart(varying)[0]), found.counts)
             return laid_out, not distinct or _any_wrong(found.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
@@ -148,6 +149,17 @@ def tally_unchecked(
         if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
+
+
+def _wanted_columns(unit: Sequence[str]) -> list[str]:
+    """Columns of units without what is right: it tells no replication from another."""
+    return [name for name in unit if name not in RIGHT]
+
+
+def _summed(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Numbers of rows and sums of a proof by fewer columns."""
+    sums = pl.col(N, SUM).sum()
+    return counts.group_by(keys).agg(sums) if keys else counts.select(sums)
 
 
 def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -189,6 +201,8 @@ def _any_wrong(counts: pl.DataFrame) -> bool:
 
 def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bool:
     """Whether replications are distinct: whole ranges, or what another pass tells."""
+    if set(RIGHT) & set(counts.columns):
+        counts = _summed(counts, unit)
     if Ranges().holds(counts):
         return True
     first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
@@ -225,12 +239,13 @@ def _nested(
     unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True
     if proof and keys:
-        holds = proof.holds(rows.group_by(*unit, *keys).agg(pl.col(N).sum(), proof.sums()))
+        holds = proof.holds(_summed(rows, [*_wanted_columns(unit), *keys]))
     elif proof:
         # Lists and sums in one go: finding the units is what takes long.
         total = pl.col(N).sum().alias("__total")
         units = rows.group_by(unit).agg(KIND, N, proof.sums(), total)
-        holds = proof.holds(units.select(SUM, pl.col("__total").alias(N)))
+        sums, asked = units.select(*unit, SUM, pl.col("__total").alias(N)), _wanted_columns(unit)
+        holds = proof.holds(_summed(sums, asked) if len(asked) < len(unit) else sums)
         units = units.drop(SUM, "__total")
     if not proof or keys:
         units = rows.group_by(unit).agg(KIND, N)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -351,8 +352,9 @@ def distinct_words(
     drawn = str.maketrans(_LATIN)
     plain = [re.sub(f"[{_DRAWN_OTHERWISE}]", "", one) for one in shown]
     seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in plain]
+    times = Counter(seen)
     each = zip(words, shown, seen, strict=True)
-    return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
+    return [ascii(word) if times[like] > 1 else one for word, one, like in each]
 
 
 def _with_rows(words: pl.DataFrame) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
@@ -165,6 +168,7 @@ def _word(error: Mapping[str, JSON], name: str) -> str:
 
 _NAMED = frozenset({"model", "messages", "prompt"})
 _NOT_THERE = ("ConnectError", "ConnectTimeout", "PoolTimeout")
+REACH_S = 3.0
 NO_KEY = "none"  # what a server without keys is sent: the client library insists on one
 _AGAIN = frozenset({Blame.LATER, Blame.SERVER})
 # A reply may have been made and lost on the way: the provider counts it, whatever arrived.
@@ -302,6 +306,29 @@ def connection_failure(error: Exception, boundary: Boundary) -> Failure:
     kind = type(cause).__name__
     blame = Blame.LATER if kind in _NOT_THERE else Blame.SERVER
     return Failure(blame=blame, message=boundary.message(f"{kind}: {cause}"))
+
+
+def why_unreachable(base_url: str, *, timeout: float = REACH_S) -> str | None:
+    """Why no connection to a server comes about from here; None where one does, or a proxy's would.
+
+    Effects: connects, and sends nothing. Retry: safe.
+
+    Examples
+    --------
+    >>> why_unreachable("http://127.0.0.1:1/v1")
+    'Connection refused'
+    """
+    url = urlsplit(base_url)
+    host = url.hostname or ""
+    if url.scheme in getproxies() and not proxy_bypass(host):
+        return None
+    try:
+        with socket.create_connection((host, url.port or _PORTS[url.scheme]), timeout=timeout):
+            return None
+    except TimeoutError:
+        return f"no answer in {timeout:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
 
 
 def tokens_reported(answer: JSON, at_most: int) -> int:

@@ -466,7 +466,7 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
         raise SweepError(
             f"the server has no model {spec.model!r}, it has {named}",
             where={"judge": spec.name},
-            hint=f"did you mean {close[0][:LONGEST_NAME]}?" if close else None,
+            hint=f"did you mean {close[0][:LONGEST_NAME]}?" if close else "one of these as model",
         )
     owner = models[listed].get("owned_by")
     if isinstance(owner, str) and owner:

@@ -8,11 +8,13 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.analyses.advice.short import _COLUMNS, HEADS_NOTE, advised_short
 from judgerel_ray.analyses.advice.show import advice_text, unreached
 from judgerel_ray.analyses.advice.tables import Needs
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
 from judgerel_ray.blocks.result import tables_json
+from judgerel_ray.blocks.terminal import printed
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +196,7 @@ def test_what_one_judgment_is_worth_is_said_for_every_judge_and_where_nothing_va
     assert "One judgment, its reliability for ranking questions: even: 0." in said
     assert "; pulled: 0." in said
     plain = " ".join(advice_text(advise_judgments(judged).tables()).split())
-    assert "(reproducibility) was not asked, option_orders = 2 asks it" in plain
+    assert "another template does, or another order where options are compared, was not" in plain
     once = both.filter(pl.col("replication") == 0)
     said = " ".join(advice_text(advise_judgments(once.lazy()).tables()).split())
     assert "(reproducibility); the same prompt was not asked again" in said
@@ -288,3 +290,28 @@ def test_why_no_purchase_reaches_a_target_in_words(row, words):
     needed = advice_text({"needs": Needs.frame([empty | row])})
     known = "not known" in words
     assert column(needed, "needed").startswith("not known" if known else "out of reach")
+
+
+def short_words(rows, **about):
+    tables = advise_judgments(rows, target={"generalizability": 0.9}).tables()
+    return " ".join(printed(advised_short(tables, None, **about)).split())
+
+
+def test_short_advice_names_orders_where_options_have_any_alone(judged):
+    assert "asked again: a second template asks it" in short_words(judged)
+    assert "option_orders = 2 or a second template" in short_words(judged, has_options=True)
+    assert "a panel of 2 judges agrees with another" in short_words(judged)
+    assert "; its worth is not known (no gold)" in short_words(judged)
+
+
+def test_short_advice_on_questions_asked_once_says_that_nothing_can_be_said(judged):
+    said = short_words(judged.filter(pl.col("replication") == 0))
+    assert "each question was asked once, so nothing can be said" in said
+    assert "confounded" not in said
+    assert "needed" not in said
+
+
+def test_every_head_of_short_advice_is_explained():
+    explained = " ".join(HEADS_NOTE.split())
+    for head in _COLUMNS:
+        assert head.removesuffix(" [95 %]") in explained

@@ -117,12 +117,34 @@ def test_shares_of_people_who_pass_count_beside_a_verdict_of_choice(labels):
         judgerel_ray.correct(letters, labels=labels(mixed, "mixed.csv"), positive="A")
 
 
+def test_a_column_gold_counts_as_labels_do(labels):
+    frame, truth = judged()
+    words = pl.col("label").replace_strict({1: "pass", 0: "fail"}, return_dtype=pl.String)
+    said = truth.head(80).with_columns(words)
+    by_file = judgerel_ray.correct(frame, labels=labels(said))
+    beside = frame.join(said.rename({"label": "gold"}), on="item_id", how="left")
+    for rows, positive in ((beside, None), (beside, "pass")):
+        found = judgerel_ray.correct(rows, positive=positive)
+        assert found.estimates.equals(by_file.estimates)
+    with pytest.raises(SweepError, match="--width needs --labels, or a column gold"):
+        judgerel_ray.correct(frame, width=0.1)
+
+
 def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
     frame, truth = judged()
     frame = frame.with_columns(verdict=pl.col("verdict").replace({"fail": "Fail."}))
     with pytest.raises(SweepError, match=r"which verdict passes\? 'Fail\.' says neither") as error:
         judgerel_ray.correct(frame, labels=labels(truth.head(80)))
     assert "--positive VERDICT" in str(error.value)
+
+
+def test_either_of_two_verdicts_may_be_the_one_that_passes():
+    frame = pl.DataFrame(
+        {"item_id": ["q", "r"], "judge": "j", "replication": 0, "verdict": ["不通过", "so so"]}
+    )
+    with pytest.raises(SweepError) as error:
+        judgerel_ray.correct(frame)
+    assert error.value.hint == "--positive 'so so' or --positive '不通过'"
 
 
 @pytest.mark.slow

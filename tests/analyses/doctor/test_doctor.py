@@ -54,6 +54,21 @@ def test_judged_once_says_what_would_unblock():
     )
 
 
+def test_judged_once_beside_right_verdicts_names_the_verb_that_needs_no_repeats():
+    rows = judged(gold=["a"] * 72).filter(pl.col("replication") == 0)
+    told = {one.question: one for one in doctor(rows).supports}["does it repeat itself"]
+    assert "judgerel agree FILE" in told.unblock
+    assert "labels in a column gold" not in told.unblock
+
+
+def test_what_a_file_supports_fits_a_terminal(tmp_path, capsys):
+    rows = judged(judge=["a", "b", "a"] * 24, strange="x", another_column_of_no_use="y")
+    rows = rows.with_columns(**{f"yet_another_column_{one}": pl.lit("z") for one in range(5)})
+    rows.with_columns(replication=pl.col("replication")).write_csv(tmp_path / "t.csv")
+    assert main(["doctor", str(tmp_path / "t.csv")]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
 def test_orders_labels_and_gold_are_found():
     at = pl.when((pl.col("verdict") == "a") == (pl.col("option_order") == 0))
     rows = judged(option_order=[0, 1, 0] * 24, gold=["a"] * 72)

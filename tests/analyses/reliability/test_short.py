@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import shlex
+import weakref
+from dataclasses import fields
 
 import polars as pl
 import pytest
@@ -22,6 +26,7 @@ from judgerel_ray.analyses.reliability.show import reduced_result
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.verb import VERBS, Labelled, command_on, spelled
 from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.measuring.reliability import reduce_judgments
 
@@ -79,15 +84,30 @@ def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_command_it_ends_with_runs(law, tmp_path, capsys):
-    _rows(random.Random(2), 2, LAWS[law]).write_parquet(path := tmp_path / "rows of mine.parquet")
-    assert main(["reduce", str(path)]) == 0
+@pytest.mark.parametrize(("n_replies", "labelled"), [(6, False), (1, True)])
+def test_the_command_it_ends_with_runs(law, n_replies, labelled, tmp_path, capsys):
+    rows = _rows(random.Random(2), 2, LAWS[law]).filter(pl.int_range(pl.len()) % 6 < n_replies)
+    rows.write_parquet(path := tmp_path / "rows of mine.parquet")
+    labels = pl.DataFrame({"item_id": [f"q{i}" for i in range(40)], "label": ["A", "B"] * 20})
+    labels.write_csv(there := tmp_path / "labels of mine.csv")
+    assert main(["reduce", str(path), *(["--labels", str(there)] if labelled else [])]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    import shlex
-
     program, *words = shlex.split(last)
     assert program == "judgerel"
     assert main(words) in (0, 4, 5)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_has_only_options_of_its_verb(verb):
+    reading = Labelled(
+        exact_values=True, item_by_row=True, columns={"item_id": "id"}, verdict_names="option",
+        labels="people.csv",
+    )  # fmt: skip
+    words = shlex.split(command_on(verb, "rows.csv", reading) or "")
+    known = {spelled(one) for one in fields(VERBS[verb].options)}
+    assert words[:3] == ["judgerel", verb, "rows.csv"]
+    assert {word for word in words if word.startswith("--")} <= known
+    assert ("--labels" in words) == ("--labels" in known)
 
 
 def test_in_full_is_all_and_json_is_the_same(capsys):
@@ -110,7 +130,6 @@ SHOWN = {
     Flag.FEW_VERDICTS: "its lead",
     Flag.SOME_WITHOUT: "hold no verdict",
     Flag.OTHER_ANSWERS: "repeats judge other answers",
-    Flag.WITHIN_PROMPT: "only the same prompt was repeated",
 }
 """What the short answer says of a flag where that is not the flag's own words."""
 IN_FULL_ALONE = {
@@ -129,9 +148,6 @@ def test_every_flag_shows(flag):
     row |= {"flags": [flag.value], "flag_numbers": [numbers], "noise": False, "lead": "agreement"}
     valid = row | {"coefficient": "valid_rate", "value": 0.8, "n_judgments": 240, "n_missing": 0,
                    "flags": [], "flag_numbers": [], "conditions": None}  # fmt: skip
-    if flag is Flag.WITHIN_PROMPT:
-        row["conditions"] = "repeatability"
-        row["flags"], row["flag_numbers"] = [], []
     group = ShownGroup(rows=[row, valid], key={}, label="j", lead=lead([row, valid]))
     text = " ".join(" ".join(lines_of(findings_of([group]), 99)).split())
     if flag in IN_FULL_ALONE or flag is Flag.FEW_VERDICTS:  # the latter is a lead, held below
@@ -182,12 +198,60 @@ def test_the_most_harmful_comes_first_as_far_as_there_is_room():
     ]  # fmt: skip
 
 
+def _stuck(_draw, _judge, _question, r):
+    return {"replication": r // 2, "option_order": r % 2, "label": "BA"[r % 2], "verdict": "x"}
+
+
+@pytest.mark.parametrize("second", [LAWS["by place"], _stuck])
+def test_no_judge_that_is_to_be_left_out_goes_unnamed(second, tmp_path, capsys):
+    draw = random.Random(11)
+    names = ["openai/gpt-4o-2024-11-20-with-a-long-name", "another/mini-2025-01-31-of-long-names"]
+    rows = pl.DataFrame([
+        {"judge": judge, "item_id": f"q{i}", **law(draw, 0, i, r)}
+        for judge, law in zip(names, [LAWS["by place"], second], strict=True)
+        for i in range(40) for r in range(6)
+    ], infer_schema_length=None)  # fmt: skip
+    rows.write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    printed = capsys.readouterr().out
+    remarks, _, following = printed.rpartition("\n\n")[2].partition("Next: ")
+    assert len(printed.splitlines()) <= 14
+    assert all(name in remarks for name in names)
+    assert "position decides" in remarks or "goes by position" in remarks
+    assert (f"{names[1]}: not distinguishable from noise" in remarks) == (second is _stuck)
+    assert following.startswith("leave out all of them;")
+
+
+def test_unusable_judges_are_named_whatever_the_room():
+    found = [
+        *(Remark(severity=1, text=f"goes by {n}", who=who, kind="follows_place")
+          for n, who in enumerate("ab")),
+        Remark(severity=1, text="noise", who="c"), Remark(severity=4, text="few"),
+    ]  # fmt: skip
+    a_and_b, *_, c, more = lines_of(found, 1)
+    assert a_and_b.startswith("a and b: position decides")
+    assert (c, more) == ("c: noise.", "1 more remark: --full.")
+    assert lines_of(found, 9)[:2] == ["a: goes by 0.", "b: goes by 1."]
+
+
 def test_what_is_true_of_all_is_said_of_none_by_name():
     rows = _rows(random.Random(7), 3, LAWS["noise"])
     found = findings_of(grouped(reduce_judgments(rows.lazy())))
     (unknown,) = {one.who for one in found if "the same prompt was repeated" in one.text}
     assert unknown == ""
     assert all(one.who for one in found if sum(two.text == one.text for two in found) < 3)
+
+
+@pytest.mark.parametrize("verb", ["reduce", "questions", "serving"])
+def test_what_is_found_keeps_no_frame_alive(verb):
+    rows = _rows(random.Random(5), 1, LAWS["temperature 0"])
+    gone = weakref.ref(rows)
+    found = getattr(jr, verb)(rows)
+    assert "Next" not in repr(found)
+    del rows
+    gc.collect()
+    assert gone() is None
+    assert found.height
 
 
 def test_a_frame_has_no_command():
@@ -199,6 +263,37 @@ def test_a_frame_has_no_command():
     with Snapshot.open(rows) as judged:
         text = reduced_result(reduced(judged, ReduceOptions()), ReduceOptions()).as_text()
     assert "Next" not in text
+
+
+def test_no_agreement_stands_beside_too_few_verdicts(tmp_path, capsys):
+    draw, laws = random.Random(8), [LAWS["few verdicts"], LAWS["pass and fail"]]
+    rows = pl.DataFrame([
+        {"judge": f"judge-{j}", "item_id": f"q{i}", **laws[j](draw, j, i, r)}
+        for j in range(2) for i in range(40) for r in range(6)
+    ], infer_schema_length=None)  # fmt: skip
+    rows.write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    few, many = (next(one for one in lines if one.startswith(f"judge-{j} ")) for j in range(2))
+    assert few.split()[:4] == ["judge-0", "-", "-", "-"]
+    assert few.count("%") == 1  # valid replies
+    assert "[" in many
+    assert "-" not in many.removeprefix("judge-1").split()
+
+
+@pytest.mark.parametrize("n_judges", [1, 2])
+@pytest.mark.parametrize("gold", [True, False])
+def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp_path, capsys):
+    draw = random.Random(9)
+    rows = pl.DataFrame([
+        {"judge": f"judge-{j}", "item_id": f"q{i}", "gold": (right := "AB"[i % 2]),
+         "verdict": _often(draw, 0.85, right, "BA"[i % 2])}
+        for j in range(n_judges) for i in range(40)
+    ])  # fmt: skip
+    rows.drop([] if gold else "gold").write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.split() == ["judgerel", "agree" if gold else "doctor", str(path)]
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5])

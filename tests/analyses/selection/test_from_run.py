@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.analyses.selection.from_run import selection_of, systems_of
 from judgerel_ray.analyses.selection.selection import SelectionOptions
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
@@ -212,3 +213,11 @@ def test_items_without_a_right_option_are_said(tmp_path):
     file.write_text("item_id,gold\n" + "".join(f"q{n},o{n % 4}\n" for n in range(N)))
     told = selection_of(answers(run.url), FEW, gold=str(file)).systems
     assert set(told["n_answers"]) == {N}
+
+
+def test_without_right_answers_labels_are_named_first(tmp_path):
+    rows = pl.DataFrame({"item_id": ["q", "r"], "replication": 0, "verdict": ["a", "b"]})
+    rows.write_csv(tmp_path / "bare.csv")
+    with pytest.raises(SweepError, match="no right answers: expected a column 'gold'") as refused:
+        judgerel_ray.select(tmp_path / "bare.csv")
+    assert refused.value.hint.startswith("--labels FILE: ")

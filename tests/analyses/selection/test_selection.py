@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.selection.selection import SelectionOptions, selection_tables
+from judgerel_ray.analyses.selection.short import selection_short
 from judgerel_ray.analyses.selection.show import selection_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
@@ -243,3 +244,25 @@ def test_columns_that_are_missing_are_named():
 def test_choices_out_of_range_are_refused(choice):
     with pytest.raises(SweepError):
         SelectionOptions(**choice)
+
+
+@pytest.mark.parametrize(
+    ("right", "why"),
+    [
+        (
+            [True] * 40 + [False] * 6,
+            "not proven: 23 questions with a label in the half it is learnt on; none of the "
+            "surest is wrong",
+        ),
+        ([False, True] * 100, "too many are wrong even among the surest"),
+    ],
+)
+def test_the_reason_for_no_threshold_is_the_true_one(right, why):
+    rows = {
+        "item_id": [str(n) for n in range(len(right))],
+        "verdict": ["1" if one else "2" for one in right],
+        "gold": ["1"] * len(right),
+        "confidence": [0.9] * 40 + [0.3] * (len(right) - 40),
+    }
+    lines = printed(selection_short(_tables(rows).tables(), None))
+    assert f"no threshold keeps the error at 0.1: {why}" in " ".join(lines.split())
