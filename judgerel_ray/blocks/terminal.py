@@ -76,7 +76,7 @@ def _lines(block: Block) -> Iterator[str]:
 
 def _text(text: str, indent: str = "") -> str:
     """A text that is wrapped, and never markup."""
-    text = printable(text)
+    text = shortened(printable(text), LONGEST_WORD)
     if text.isascii():
         lines = wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
         return "\n".join(lines)

@@ -24,7 +24,7 @@ from judgerel_ray.blocks.short import (
 )
 from judgerel_ray.blocks.text_sections import short_p, with_interval
 from judgerel_ray.blocks.words import FEW_INFORMATIVE, cell, coefficient_name, number, reason
-from judgerel_ray.core import count_of
+from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.serving import SharedRequests
 from judgerel_ray.measuring.show_serving import share_words
@@ -42,6 +42,7 @@ _CONDITIONS = {
     "reproducibility": "orders and wordings drawn at random",
     "repeatability": "the same prompt asked again",
 }
+_LONGEST_SIDE = 40  # characters of a side's name
 
 
 def compared_short(
@@ -96,7 +97,7 @@ def _scope(firsts: Sequence[Row]) -> str:
     n_replies = sum(
         cast(int, row["n_judgments_a"]) + cast(int, row["n_judgments_b"]) for row in firsts
     )
-    first, second = (cell(firsts[0][side]) for side in "ab")
+    first, second = (cut_text(cell(firsts[0][side]), _LONGEST_SIDE) for side in "ab")
     sides = f"{first} against {second}" if a == first else f"a ({first}) against b ({second})"
     return f"{sides}, {on}: {count_of(n_replies, 'reply', 'replies')}"
 

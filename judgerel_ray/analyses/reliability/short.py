@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import cast
 
 from judgerel_ray.analyses.reliability.findings import (
@@ -268,7 +269,8 @@ def _cuts(names: Sequence[str]) -> list[int]:
     """How long the words are, one after the other, that all names begin with: a vendor's name."""
     first, last = min(names), max(names)
     shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    return [len(word) for word in re.findall(r".*?[-/_: ]", first[:shared])]
+    ends = [0, *(found.end() for found in re.finditer(r"[-/_: ]", first[:shared]))]
+    return [end - begin for begin, end in pairwise(ends)]
 
 
 def _percent(row: Row | None) -> str:
