@@ -31,7 +31,7 @@ PURE = "pure position"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedJudge:
-    """Verdicts by content, and by place with probability `bias`; at `alpha` 0 by no content.
+    """Verdicts by content, and by position with probability `bias`; at `alpha` 0 by no content.
 
     The mixture has an alpha of its own: of content alone .8.
     """

@@ -33,7 +33,7 @@ whose pairs were shown in both orders. Values and intervals (95 %, by question) 
 - **Reproducibility**: the same pair again, the order of each judgment drawn at random.
 - **Swap consistency**: share of judgments in the two orders that name the same answer.
 - **Noise floor**: what is left when verdicts are shuffled over the pairs inside each order, so that
-  whatever a judge does by place it still does; p tells whether the value differs from it.
+  whatever a judge does by position it still does; p tells whether the value differs from it.
 - **Position bias**: 1 where every verdict names the same place, 0 in the mean where places do not
   matter; a judge that names the first place with probability f has about (2 f - 1)^2. Its p is
   of no position effect at all. *First shown* is f, of the verdicts that name a place.

@@ -85,7 +85,7 @@ class Design:
         return rng.beta(mean * s, (1 - mean) * s, size)
 
     def _of_orders(self, size: tuple[int, int], rng: np.random.Generator) -> Floats:
-        """Pairs of both orders that name the same option: by content, or by place where few do."""
+        """Pairs of both orders that name the same option: by content, or by position."""
         same = max(self.truth, 1 - self.truth)
         if self.alike == 0:
             p = np.full(size, (1 + sqrt(2 * same - 1)) / 2)

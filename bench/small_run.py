@@ -1,4 +1,4 @@
-"""Small runs: one for other benches to damage, and what `judgerel run` takes of one, by place.
+"""Small runs: one for other benches to damage, and what `judgerel run` takes of one.
 
     python -m bench.small_run [--requests 20 2000] [--rounds 3] [--judges 1]
 

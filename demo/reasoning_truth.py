@@ -36,7 +36,7 @@ class TrueSplit:
 
 
 class ReasoningTree(ReplyTree):
-    """The replies a judge may give to one prompt, told apart by what stands before the letter."""
+    """The replies a judge may give to one prompt, by what stands before the letter."""
 
     def reasonings(
         self, *, temperature: float, top_k: int = 50, max_tokens: int = 24, tail: float = 1e-3

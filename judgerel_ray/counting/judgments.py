@@ -231,6 +231,15 @@ class _Spelled:
     """Whether labels were counted that are merged now, or beside what is no verdict."""
 
 
+def _gold_as_shown(units: pl.DataFrame, found: Spellings) -> pl.DataFrame:
+    """Units with gold as verdicts are shown: each text is read once, however many have it."""
+    text = pl.col(_GOLD).cast(pl.String)
+    shown = units.select(text).unique().with_columns(found.compared(_GOLD).alias("__shown"))
+    units = units.with_columns(text)
+    both = units.join(shown, on=_GOLD, how="left", nulls_equal=True, maintain_order="left")
+    return both.with_columns(pl.col("__shown").alias(_GOLD)).select(units.columns)
+
+
 def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
     """Merge the spellings of each word, in counts and in rows."""
     schema = source.rows.collect_schema()
@@ -253,8 +262,7 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     if _GOLD in schema:
         columns.append(found.compared(_GOLD))
     if _GOLD in nested.units.columns:
-        units = nested.units.with_columns(found.compared(_GOLD))
-        nested = replace(nested, units=units)
+        nested = replace(nested, units=_gold_as_shown(nested.units, found))
     recount = nested.places is not None and bool(found.known["shown"].null_count())
     labels = _labels(source, nested, extra)
     if labels is not None and labels.changed().height:

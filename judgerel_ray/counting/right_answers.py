@@ -179,6 +179,9 @@ def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
     """
     keys = [name for name in _ONE_QUESTION if name in rows.collect_schema()]
     stated = pl.when(pl.col(GOLD).cast(pl.String).str.strip_chars() != "").then(pl.col(GOLD))
+    n_empty = rows.select(stated.null_count()).collect(engine="streaming").item()
+    if not n_empty:  # as in most files: no question need be looked at
+        return rows, None
     facts = (
         rows.group_by(keys)
         .agg(
@@ -214,8 +217,11 @@ held against the gold of its own row
     """
     asked = [name for name in rows.columns if name not in (GOLD, N, "block", *_WHO)]
     known = rows.select(*asked, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD)
-    several = known.group_by(asked).agg(
-        pl.col(GOLD).unique(), folded(pl.col(GOLD)).n_unique().alias("n")
+    several = known.unique()
+    several = (
+        several.filter(pl.struct(asked).is_duplicated())
+        .group_by(asked)
+        .agg(pl.col(GOLD).unique(), folded(pl.col(GOLD)).n_unique().alias("n"))
     )
     several = several.filter(pl.col("n") > 1).sort(asked)
     if several.is_empty():

@@ -66,8 +66,8 @@ class ItemsRequest:
 @verb(
     ItemsRequest,
     examples=(
-        "items mine items.jsonl --out items.parquet",
-        "items mine items.jsonl --gold-is id --out by-id.parquet",
+        "items exam items.jsonl --out items.parquet",
+        "items exam items.jsonl --gold-is id --out by-id.parquet",
     ),
     group="Data",
     help="items from a benchmark's upstream files",

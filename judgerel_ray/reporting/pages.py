@@ -588,7 +588,10 @@ def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
     texts = []
     for rated in (False, True):
         of_kind = rows.filter(pl.col("rated") == rated)
-        names = [one for one in _WHOSE if one in rows.columns and of_kind[one].n_unique() > 1]
+        names = [
+            one for one in _WHOSE
+            if one in rows.columns and (one == "judge" or of_kind[one].n_unique() > 1)
+        ]  # fmt: skip
         items = of_kind.unique("item_id", keep="first", maintain_order=True).head(_NAMED)
         texts += [_wavering(row, names, questions) for row in items.to_dicts()]
     if not texts:

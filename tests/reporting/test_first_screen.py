@@ -76,7 +76,7 @@ def test_what_would_decide_and_whom_to_ask(tmp_path):
     assert re.search(r"\? j: undecided\.</strong> Open: .* \d+ more questions? would decide", page)
     assert '<a href="#the-least-stable-questions">The least stable questions</a>' in page
     assert page.count('id="the-least-stable-questions"') == 1
-    assert "33 % of pairs agree: q" in page
+    assert "33 % of pairs agree (j): q" in page
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def _result(
     has_options: bool,
 ) -> Result[Advice]:
     from judgerel_ray.analyses.advice.short import HEADS_NOTE, advised_short
-    from judgerel_ray.analyses.advice.show import NEEDS_NOTE, advice_text
+    from judgerel_ray.analyses.advice.show import advice_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.columns import wrapped
     from judgerel_ray.blocks.result import Result
@@ -79,7 +79,7 @@ def _result(
         short=lambda: advised_short(
             tables, command, has_budget=has_budget, has_options=has_options
         ),
-        legend=lambda: [Laid(wrapped(HEADS_NOTE)), Laid(wrapped(NEEDS_NOTE))],
+        legend=lambda: [Laid(wrapped(HEADS_NOTE))],
         rows=found.needs,
     )
 

@@ -16,7 +16,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.text import count_of
-from judgerel_ray.counting.gold import beside_table
+from judgerel_ray.counting.gold import beside_table, report_unmatched_gold
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
@@ -84,6 +84,9 @@ def read_labels(path: str) -> pl.DataFrame:
 def gold_as_labels(judged: Snapshot) -> pl.DataFrame | None:
     """Take the column gold of a file as labels; None where there is none, or in a run.
 
+    Nor is it labels where none of it is a verdict, a number, or a word for pass or fail: it is
+    then what a reference says, which a line tells.
+
     Examples
     --------
     >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
@@ -99,7 +102,15 @@ def gold_as_labels(judged: Snapshot) -> pl.DataFrame | None:
     text = pl.col(GOLD).cast(pl.String).str.strip_chars()
     rows = judged.frame.select(*keys, text.alias(LABELLED)).filter(pl.col(LABELLED) != "")
     found = rows.unique(maintain_order=True).collect()
-    return None if found.is_empty() else found
+    if found.is_empty():
+        return None
+    label = pl.col(LABELLED)
+    is_word = passes(label, None).is_not_null() | label.cast(pl.Float64, strict=False).is_not_null()
+    if not found.select(is_word.any()).item():
+        unmatched = report_unmatched_gold(judged)
+        if unmatched is not None and unmatched.n_rows >= unmatched.of_rows:
+            return None
+    return found
 
 
 def _has_any(found: pl.DataFrame, name: str) -> bool:

@@ -256,7 +256,7 @@ class RatingReading:
 def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> RatingReading:
     """Read the rating of one reply.
 
-    A rating stands in the declared form, ``RatingReading: [[4]]`` or ``Score: 4`` (see
+    A rating stands in the declared form, ``Rating: [[4]]`` or ``Score: 4`` (see
     :mod:`judgerel_ray.protocols.replies.rating_form`), with or without brackets, or is all
     that a reply says. Nothing is matched to what is near it and nothing is clamped: a number
     beyond the scale, a fraction on a scale of whole numbers, a "4/10" on a scale to 5, a range,
@@ -275,7 +275,7 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> RatingRe
 
     Returns
     -------
-    Rating
+    RatingReading
         ``scored`` with score and label, or neither with the outcome that says why.
 
     Raises
@@ -290,7 +290,7 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> RatingRe
     >>> labels = scale_labels(scale)
     >>> menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
     >>> read_rating("**Rating:** strongly-agree", finish_reason="stop", menu=menu)
-    Rating(score=4.0, label='Strongly Agree', outcome=<Outcome.SCORED: 'scored'>)
+    RatingReading(score=4.0, label='Strongly Agree', outcome=<Outcome.SCORED: 'scored'>)
     >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
     'off_menu'
     """

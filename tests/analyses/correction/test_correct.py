@@ -130,6 +130,18 @@ def test_a_column_gold_counts_as_labels_do(labels):
         judgerel_ray.correct(frame, width=0.1)
 
 
+def test_what_a_reference_says_is_no_label():
+    frame, _ = judged()
+    alone = judgerel_ray.correct(several := pl.concat(
+        [frame.with_columns(judge=pl.lit(name)) for name in ("a", "b", "c")]
+    ))  # fmt: skip
+    referred = several.with_columns(gold=pl.format("The answer to {}.", "item_id"))
+    with pytest.warns(ReadingWarning, match="gold matches no verdict"):
+        found = judgerel_ray.correct(referred)
+    assert found.agreed.equals(alone.agreed)
+    assert found.estimates.is_empty()
+
+
 def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
     frame, truth = judged()
     frame = frame.with_columns(verdict=pl.col("verdict").replace({"fail": "Fail."}))
