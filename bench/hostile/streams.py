@@ -14,7 +14,7 @@ from bench.hostile.tables import as_csv, as_jsonl, as_parquet, cells, reduce_jso
 
 ROWS = base_rows()
 RIGHT = Answer(numbers=counted(ROWS))
-SHARE = f"{round(100 * counted(ROWS)['percent_agreement', 'category'])} %"
+SHARE = f"{100 * counted(ROWS)['percent_agreement', 'category']:.1f} %"
 PAGE_SCRIPT = files("judgerel_ray").joinpath("reporting/tables.js.html").read_text("utf-8")
 FILES = {"t.csv": as_csv(cells(ROWS))}
 UNICODE = {"u.csv": as_csv([[f"frage-ü-{i}", r, v + "é→日本"] for i, r, v in ROWS])}

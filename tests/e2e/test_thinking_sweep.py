@@ -171,7 +171,7 @@ def asked_of(rows, judge):
 
 def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tmp_path, capsys):
     file, out = cascade(tmp_path / "s", options={"ant": "unparsed = 0.5"}), tmp_path / "run"
-    assert main(["plan", file]) == 0
+    assert main(["plan", file, "--full"]) == 0
     assert "a cascade, so counts are of cat" in capsys.readouterr().out
     assert main(["run", file, "--out", str(out)]) == 0
     assert "0 pending" in capsys.readouterr().out

@@ -68,7 +68,7 @@ def reduced_blocks(found: Reduced, *, named: bool, standing: str, command: Comma
     varying = [name for name in groups[0].key if len({one.key[name] for one in groups}) > 1]
     scope = "\n".join(wrapped_line(scope_line(groups, varying)))
     kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
-    tables = [summary_table(of_kind) for of_kind in kinds if of_kind]
+    tables = [summary_table(of_kind, groups) for of_kind in kinds if of_kind]
     labels = right_table(groups)
     table = named_table(groups) if named else "\n\n".join([*tables, *([labels] if labels else [])])
     step = following_step(groups, command)
@@ -117,13 +117,21 @@ def _replies_each(group: ShownGroup) -> str:
     return f"{levels:,} {what}, {count_of(repeats, 'repeat')}"
 
 
-def name_columns(groups: Sequence[ShownGroup]) -> dict[str, list[str]]:
+def name_columns(
+    groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
+) -> dict[str, list[str]]:
     """Write the columns that tell groups apart, those left out that others imply.
 
-    Beside the judge one column holds the rest where it is more than one.
+    Beside the judge one column holds the rest where it is more than one. A group with a table of
+    its own is named by what no other of `among` has: its criterion, or what tells those apart.
     """
     keys = [group.key for group in groups]
     kept = telling_columns(keys)
+    if len(groups) == 1 < len(among):
+        criterion = keys[0].get("criterion")
+        its_own = [group.key.get("criterion") for group in among].count(criterion) == 1
+        of_all = telling_columns([group.key for group in among])
+        kept = ["criterion"] if criterion is not None and its_own else of_all
     columns = {"judge": [cell(key["judge"]) for key in keys]} if "judge" in kept else {}
     others = [name for name in kept if name != "judge"]
     if others:
@@ -133,9 +141,12 @@ def name_columns(groups: Sequence[ShownGroup]) -> dict[str, list[str]]:
     return columns
 
 
-def summary_table(groups: Sequence[ShownGroup]) -> str:
-    """Write one row a group: alpha with what shuffled verdicts give, agreement, valid replies."""
-    names = name_columns(groups)
+def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()) -> str:
+    """Write one row a group: alpha with what shuffled verdicts give, agreement, valid replies.
+
+    `among` are the groups of all tables.
+    """
+    names = name_columns(groups, among)
     cells: list[dict[str, str]] = []
     for place, group in enumerate(groups[:_MOST_ROWS]):
         alpha, agreement = group.row("krippendorff_alpha"), group.row("percent_agreement")

@@ -697,10 +697,12 @@ class _Reader:
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
         called = name if name in self.begin.columns else _called(name)
-        if is_answer(called) or is_annotator(called):
+        is_verdict = _is_verdict_of_its_own(name, called)
+        if is_annotator(called) or (is_answer(called) and not is_verdict):
             return False
         values = {value for role, value in self._named_value.items() if role in VALUES}
-        if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
+        is_verdict |= is_metric(called) or name in values
+        if is_verdict or set(roles_of(called)) & set(VALUES):
             return True  # what was said beside the verdict
         if is_side_column(called) or is_of_people(called) or name.startswith("column "):
             return True
@@ -742,6 +744,13 @@ def _called(place: str) -> str:
     """What a place inside cells is called; a list of bare values by its column: `scores.*`."""
     called = place.removesuffix(".*").rpartition(".")[2]
     return called.removesuffix("s") if place.endswith("*") else called
+
+
+def _is_verdict_of_its_own(place: str, called: str) -> bool:
+    """Whether a name ends as those of verdicts do, or stands below one: `tone_score`, `votes.x`."""
+    above = [one.removesuffix("s") for one in place.split(".")[:-1]]
+    ends = [last for _, last in _halves(called) if "score" in roles_of(last) or "verdict" in last]
+    return bool(ends) or any(set(roles_of(name)) & set(VALUES) for name in above)
 
 
 def _roles_inside(place: str) -> list[str]:
