@@ -89,7 +89,7 @@ _WHOSE = ("judge", "criterion", "definition", "scale", "template", "temperature"
 _SHARES = {
     "swap_consistency": "same option in another order",
     "valid_rate": "valid verdicts",
-    "accuracy": "right, where that is known",
+    "accuracy": "right, by labels",
 }
 _READ = (
     "By the requirements that judgerel gate holds where none is given: the whole 95 % confidence "
@@ -485,11 +485,19 @@ def answer(found: Sequence[Decision], varying: Sequence[str]) -> str:
         return f"{_ANSWERS[found[0].verdict][0]}."
     sentences = []
     for verdict, (_, begin) in _ANSWERS.items():
-        names = [group_label(one.group, varying) for one in found if one.verdict is verdict]
+        names = [_subject(one.group, varying) for one in found if one.verdict is verdict]
         shown = [*names[:_NAMED], *([f"{len(names) - _NAMED:,} more"] if names[_NAMED:] else [])]
         listed = " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
         sentences += [f"{begin} {listed}."] if names else []
     return " ".join(sentences)
+
+
+def _subject(group: Row, varying: Sequence[str]) -> str:
+    """A group in a list: its judge, the rest in brackets, since both have commas."""
+    if "judge" not in varying or len(varying) == 1:
+        return group_label(group, varying)
+    rest = group_label(group, [name for name in varying if name != "judge"])
+    return f"{group_label(group, ['judge'])} ({rest})"
 
 
 _LEGEND = (
@@ -514,20 +522,18 @@ def _table(
     of = [_first_of(rows) for rows in parts.values()]
     alphas = [rows.get("krippendorff_alpha") for rows in of]
     names = group_columns(coefficients)
-    floors = {
-        tuple(row[name] for name in names): row
-        for row in first_rows(coefficients, "krippendorff_alpha")
-    }
-    chance = [floors.get(key) for key in parts]
+    chance, kappas = (
+        [rows.get(key) for key in parts]
+        for rows in (
+            {tuple(row[name] for name in names): row for row in first_rows(coefficients, one)}
+            for one in ("krippendorff_alpha", "cohen_kappa")
+        )
+    )
     keys = [dict(zip(groups, key, strict=True)) for key in parts]
     columns = [
         Column(head="verdict", cells=[f"{SIGNS[one]} {STANDINGS[one]}" for one in verdicts]),
         *key_columns(keys, groups),
-        Column(
-            head="alpha [95 %]", is_number=True,
-            cells=["-" if row is None else number(row["value"]) for row in alphas],
-            small=["" if row is None else interval(row) for row in alphas],
-        ),
+        _estimate("alpha [95 %]", alphas),
         Column(
             head="noise floor", is_number=True,
             cells=["-" if row is None else number(row["noise_floor"]) for row in chance],
@@ -539,6 +545,7 @@ def _table(
             cells=["-" if row is None else cell(row["conditions"]) for row in alphas],
         ),
         *(_share(head, [rows.get(name) for rows in of]) for name, head in _SHARES.items()),
+        _estimate("kappa with labels", kappas),
         *(column(keys) for column in added),
         Column(head="what would decide", cells=[_needed(rows) for rows in parts.values()],
                kind="prose"),
@@ -549,6 +556,15 @@ def _table(
 def _first_of(rows: Sequence[Row]) -> dict[str, Row]:
     """The first row of each coefficient."""
     return {str(row["coefficient"]): row for row in reversed(rows)}
+
+
+def _estimate(head: str, rows: Sequence[Row | None]) -> Column:
+    """Values with their intervals."""
+    return Column(
+        head=head, is_number=True,
+        cells=["-" if row is None else number(row["value"]) for row in rows],
+        small=["" if row is None else interval(row) for row in rows],
+    )  # fmt: skip
 
 
 def _share(head: str, rows: Sequence[Row | None]) -> Column:

@@ -453,7 +453,7 @@ def _orders_sentence(rows: Sequence[Row]) -> str:
         return (
             "Questions were asked with their options in several orders, drawn at random. A judge "
             "that goes by the options names the same option in another order, and every place "
-            "about as often; one that goes by the place names the same place."
+            "about as often; one that goes by position names the same place."
         )
     return (
         "Every question was asked with its options in one order, the same in all replications; "

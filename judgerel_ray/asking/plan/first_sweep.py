@@ -26,9 +26,10 @@ _COMMENTS = {
     "protocol best_of": "which answer is best",
     "protocol correctness": "whether the answer agrees with the reference",
     "protocol rating": "how good each answer is",
-    "option_orders": "each pair in both orders: shows a judge that goes by the place",
+    "option_orders": "each pair in both orders: shows a judge that goes by position",
     "criteria": f"of {', '.join(shipped_criteria())}, or a file",
     "scales": "1 to 5; binary is pass or fail",
+    f"benchmark {LOG}": "the reader of files that name prompts and answers in their own words",
     "replications": "the same prompt so often: shows how far the judge repeats itself",
 }
 
