@@ -82,7 +82,7 @@ def _text(text: str, indent: str = "") -> str:
         return "\n".join(lines)
     from rich.text import Text
 
-    return _by_rich(Text(text), WIDTH)
+    return f"\n{indent}".join(_by_rich(Text(text), WIDTH - len(indent)).split("\n"))
 
 
 def _by_rich(one: RenderableType, width: int) -> str:

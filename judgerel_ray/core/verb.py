@@ -193,7 +193,10 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
     if "-" in words or not words:
         return None
     known = {one.name for one in fields(VERBS[name].options)}  # type: ignore[arg-type]
-    for one in (option for option in fields(Labelled) if option.name in known):
+    carried = {"scale", *(one.name for one in fields(Labelled))} & known
+    for one in fields(reading) if reading else ():
+        if one.name not in carried:
+            continue
         value = getattr(reading, one.name, None)
         if value is True:
             words.append(spelled(one))
@@ -202,7 +205,7 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
         elif value:
             pairs = value.items() if isinstance(value, Mapping) else [(text, "") for text in value]
             for before, after in pairs:
-                joined = f"{before}={joined_names(after)}" if after else str(before)
+                joined = f"{before}={joined_names(after)}" if after else fspath(before)
                 words += [spelled(one), quote(joined)]
     return " ".join(["judgerel", name, *words])
 

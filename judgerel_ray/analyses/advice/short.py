@@ -55,7 +55,7 @@ it by the estimate; for sure: with which even the low end of the 95 % interval d
 tokens, GPU-seconds: what the needed ones come to over all questions."""
 """What the heads of the short answer mean."""
 _ONCE = "each question was asked once, so nothing can be said: ask each at least twice"
-_TARGETS = {"majority_stability": "majority stability {}", "interval_width": "alpha within {}"}
+_TARGETS = {"majority_stability": "majority stability {}"}
 _UNKNOWN_YET = (
     Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
 )  # fmt: skip
@@ -117,7 +117,7 @@ def advised_short(
         _scope(known.get("components"), groups),
         [*table, *_conditions([row for row in leading.values() if row], alike)],
         findings,
-        ("check against requirements", command),
+        ("check against requirements", command if known_any else None),
         everyone=groups.labels.values(),
     )
 
@@ -193,6 +193,8 @@ def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
 
 def _target(target: Target) -> str:
     name, wanted = target
+    if name == "interval_width":  # of the same prompt, from end to end
+        return f"same-prompt alpha to ± {cell(cast(float, wanted) / 2)}"
     return _TARGETS.get(str(name), f"{reason(name)} {{}}").format(cell(wanted))
 
 

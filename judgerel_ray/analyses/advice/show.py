@@ -319,7 +319,7 @@ def unreached(row: Row) -> str:
     --------
     >>> unreached({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
     ...            "design_replications": 21, "design_questions": 80})
-    'not known from 2 replications of 20 questions; 21 replications of 80 questions would tell'
+    'not known from 2 replications of 20 questions; 21 replications of 80 questions would show it'
     >>> unreached({"unreachable": "error_stays", "error_of": "option_order, template"})
     'the error of one option order and template stays'
     """
@@ -336,8 +336,8 @@ def unreached(row: Row) -> str:
     more, questions = row["design_replications"], row["design_questions"]
     if code == Unreachable.NOT_KNOWN_FROM_MORE:
         return f"{known}, nor from {more} of {questions}"
-    of = f" of {questions} questions" * (questions != n)
-    return f"{known}; {more} replications{of} would tell"
+    of = f" of {questions:,} questions" * (questions != n)
+    return f"{known}; {more} replications{of} would show it"
 
 
 def _estimated(row: Row) -> str:

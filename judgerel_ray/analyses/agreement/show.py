@@ -125,7 +125,7 @@ def _labels(labels: pl.DataFrame) -> list[Block]:
         *_policy(rows),
         counts("labelled questions", [row["n_items"] for row in rows]),
         _shares("accuracy", rows, "accuracy"),
-        _kappas(rows, "Cohen's kappa"),
+        *_kappas(rows),
         *people,
         Column(head="by chance", cells=[number(row["noise_floor"]) for row in rows],
                is_number=True),
@@ -170,7 +170,7 @@ def _pairs(pairs: pl.DataFrame) -> list[Block]:
             *key_columns(rows, [*keys, "judge_a", "judge_b"]),
             *_policy(rows),
             counts("shared questions", [row["n_items"] for row in rows]),
-            _kappas(rows, "Cohen's kappa"),
+            *_kappas(rows),
             _estimates("Krippendorff's alpha", rows, "krippendorff_alpha", "alpha"),
             Column(head="agreement", cells=[percent(row["percent_agreement"]) for row in rows],
                    is_number=True),
@@ -206,11 +206,15 @@ def _tint(kappa: object, is_itself: bool) -> Tint:
     return Tint(text=number(kappa, 2), percent=_MOST_TINT * max(0.0, kappa))
 
 
-def _kappas(rows: Sequence[Row], head: str) -> Column:
-    """Kappa with its interval, or why there is none."""
+def _kappas(rows: Sequence[Row]) -> list[Column]:
+    """Kappa with its interval, or why there is none; what is compared, where that is ratings."""
+    levels = [str(row["measurement"]) for row in rows]
+    is_weighted = "nominal" not in levels
+    compared = [] if len({*levels}) < 2 else [Column(head="compared as", cells=levels)]
+    head = "weighted kappa (quadratic)" if is_weighted else "Cohen's kappa"
     cells = [number(row["cohen_kappa"]) if row["undefined"] is None
              else f"undefined: {reason(row['undefined'])}" for row in rows]  # fmt: skip
-    return Column(head=head, cells=cells, small=_ends(rows, "kappa"), is_number=True)
+    return [*compared, Column(head=head, cells=cells, small=_ends(rows, "kappa"), is_number=True)]
 
 
 def _estimates(head: str, rows: Sequence[Row], name: str, of: str) -> Column:

@@ -47,6 +47,7 @@ from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.measuring.lead_codes import LeadCode
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.from_run import Gated
@@ -122,7 +123,13 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     needs = _needs(rows[:MOST_ROWS], _groups(gated))
     open_ = [Lines(needs)] if needs else []
     name, what = _NEXT.get(gated.verdict, ("", ""))
-    return [*_blocks(gated, table, *left, *open_), *next_step((what, commands.get(name)))]
+    command = commands.get(name)
+    if any(row["reason"] == LeadCode.NAMES_UNKNOWN for row in rows) and commands.get("reduce"):
+        what = "say what a verdict names (option or place)"
+        command = f"{commands['reduce']} --verdict-names option"
+    elif any(row["reason"] == "single_replication" for row in rows):
+        what, command = "see what these judgments support", commands.get("doctor")
+    return [*_blocks(gated, table, *left, *open_), *next_step((what, command))]
 
 
 def _narrow(table: Table) -> Table:

@@ -101,6 +101,8 @@ def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
             judged, wanted, baselines={name: found_at[name] for name in names}, by=by,
             ledger=None if request.ledger is None else fspath(request.ledger),
         )  # fmt: skip
-        commands = {name: command_on(name, path, request) for name in ("reduce", "advise")}
+        commands = {
+            name: command_on(name, path, request) for name in ("reduce", "advise", "doctor")
+        }
         found = replace(found, rests_on=judged.run_notes, read=judged.notes)
         return gate_result(found, commands)

@@ -73,6 +73,11 @@ class Ratings:
         """The ratings, by group and scale."""
         return rated_groups(*self.rows, by=self.by)
 
+    @property
+    def has_several_scales(self) -> bool:
+        """Whether ratings are on two scales, which can be compared."""
+        return len(self.rows[1]) > 1
+
     @cached_property
     def sampled(self) -> bool:
         """Whether any rating was sampled."""

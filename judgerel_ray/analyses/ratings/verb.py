@@ -236,7 +236,7 @@ def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     """
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
-        command = command_on("scales", path, request)
+        command = command_on("scales", path, request) if ratings.has_several_scales else None
         return _result_alignment(found, ratings.judged.run_notes, command)
 
 
@@ -309,5 +309,5 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
             reference=None if request.reference is None else fspath(request.reference),
             outside=None if request.outside is None else fspath(request.outside),
         )
-        command = command_on("scales", path, request)
+        command = command_on("scales", path, request) if ratings.has_several_scales else None
         return _result_ranks(found, ratings.judged.run_notes, command)

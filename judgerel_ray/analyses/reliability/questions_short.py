@@ -60,7 +60,7 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
         _scope(every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]),
         [*([table] if shown else []), Paragraph(rest, kind="soft")],
         _findings(every),
-        ("see how steady the judge is over orders and wordings", command),
+        ("see how far the judge agrees with itself", command),
     )
 
 

@@ -106,13 +106,17 @@ def _alike(groups: Sequence[ShownGroup]) -> bool:
 def _replies_each(group: ShownGroup) -> str:
     """How often a question was asked: in how many orders or wordings, and each how often."""
     row, again = group.row("krippendorff_alpha") or group.rows[0], group.again
-    n = cast(int, row["n_replications"])
+    n, items = cast(int, row["n_replications"]), cast(int, row["n_items"])
+    answers, left = divmod(cast(int, row["n_judgments"]), max(1, items * n))
+    if not left and answers > 1 and "responder" in str(row["unit"]):
+        return f"{answers:,} answers each, {count_of(n, 'reply', 'replies')} on each"
+    replies = f"{'up to ' * (left > 0 or answers != 1)}{n:,} replies each"
     if again is None:
-        return "asked once" if n == 1 else f"up to {n:,} replies each"
+        return "asked once" if n == 1 else replies
     facets, repeats = nuisance(row, again), cast(int, again["n_replications"])
     levels, rest = divmod(n, repeats)
     if rest or not facets:
-        return f"up to {n:,} replies each"
+        return replies
     what = f"{facets[0].replace('_', ' ')}s" if len(facets) == 1 else "prompts each"
     return f"{levels:,} {what}, {count_of(repeats, 'repeat')}"
 
@@ -292,15 +296,16 @@ def _percent(row: Row | None) -> str:
 
 _MEANINGS = {
     "alpha": "Krippendorff's alpha: 1 where the judge always gives a question the same verdict, 0 "
-    "where it does as often as its own verdicts, shuffled across the questions, would. [95 %]: the "
-    "interval over questions.",
+    "where it does as often as its own verdicts, shuffled across the questions, would. Where several "
+    "orders or wordings were asked, those of two judgments are drawn at random, so that not every "
+    "pair weighs the same. [95 %]: the interval over questions.",
     "shuffled": "what alpha comes out as, on average, when the verdicts are shuffled across the "
     "questions (the noise floor). Not distinguishable from noise: over 5 % of shuffles come as far "
     "from it as the judge did.",
     "same prompt": "alpha of asking the same prompt again, which hides bias to a position or a "
     "wording.",
-    "agreement": "share of pairs of judgments of a question with the same verdict; high by chance "
-    "where one verdict dominates.",
+    "agreement": "how often two judgments of a question have the same verdict, drawn as those of "
+    "alpha; high by chance where one verdict dominates.",
     "error in points": "standard error of one rating, in points of the scale.",
     "valid": "share of replies that hold a verdict.",
     FEW: "fewer than 10 questions show any disagreement, or any agreement, or fewer than 5 go "
@@ -330,9 +335,10 @@ def _has_labels(group: ShownGroup) -> bool:
 def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     """Say what to do next, with the command that does it."""
     codes = {group.lead.code for group in groups if group.lead}
-    name, what, more = "gate", "check what was measured against the usual limits", ""
+    name, what, more = "gate", "check what was measured against the usual limits", [""]
     if LeadCode.NAMES_UNKNOWN in codes:
-        name, what, more = "reduce", "say what a verdict names", " --verdict-names option"
+        name, what = "reduce", "say what a verdict names, the option or the place where it stood"
+        more = [" --verdict-names option", " --verdict-names place"]
     elif codes and codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
         name, what = "doctor", "see what these judgments support"
         if LeadCode.UNDEFINED in codes and any(map(_has_labels, groups)):
@@ -348,4 +354,4 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     line = command(name)
     if line is None:
         return []
-    return [*wrapped_line(f"Next: {what}:"), f"  {line}{more}"]
+    return [*wrapped_line(f"Next: {what}:"), *(f"  {line}{one}" for one in more)]

@@ -60,6 +60,7 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         {**row, "kept": kept.get(who := groups.of(row), {}), "surest": surest.get(who, {})}
         for row in every
     ]
+    several = len({tuple(row[name] for name in [*keys, "system"]) for row in every}) > 1
     risks = dict.fromkeys(number(row["risk"], 2).rstrip("0") for row in kept.values())
     columns = {
         "accuracy [95 %]": lambda row: _ends(row, "accuracy", "low", "high"),
@@ -77,7 +78,7 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         _accepting(every, keys, groups, risks),
         [*short_table(rows, groups, columns, what="row"), below],
         [one for row in rows for one in _of_selection(row, groups.of(row))],
-        ("compare the systems question by question", command),
+        ("compare the systems question by question", command if several else None),
         everyone=groups.labels.values(),
     )
 
@@ -129,8 +130,11 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
     confident, right = row["mean_confidence"], row["accuracy_confident"]
     if None not in (confident, right) and row["ece_p"] is not None and row["ece_p"] < _SURE:
         word = "overconfident" if confident > right else "underconfident"
-        text = f"{word}: sure of {percent(confident)}, right in {percent(right)}"
-        yield Remark(text=text, who=who, severity=WEAK, kind="calibration")
+        shares = [percent(confident), percent(right)]
+        if shares[0] == shares[1]:
+            shares = [number(confident), number(right)]
+        text = f"{word}: sure of {shares[0]}, right in {shares[1]}"
+        yield Remark(text=text, who=who, severity=WEAK, kind=word)
     if row["few"]:
         yield Remark(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
     for name, words in (

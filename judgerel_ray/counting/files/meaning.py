@@ -23,6 +23,7 @@ import polars as pl
 
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
+from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.names import (
     BARE,
     facets_in,
@@ -716,7 +717,7 @@ class _Reader:
         """Columns that stand for nothing, and why."""
         found = {}
         for name in self.begin.columns:
-            if name in self.taken or name in TYPED:
+            if name in self.taken or name in (*TYPED, GOLD):
                 continue
             if is_annotator(name):
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
