@@ -227,7 +227,7 @@ class CountedGroups:
                 level="interval" if moments else scale_level,
                 n_categories=n_categories,
                 n_outcomes=outcomes_without_verdict(
-                    table.kinds.filter(pl.Series(table.counts_UK.any(axis=0)))
+                    table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0))
                 ),
                 scores=scores,
                 intervals=self.intervals,

@@ -199,6 +199,14 @@ def _unplaced_labels(pairs: pl.DataFrame, declared: int | None) -> tuple[list[st
     fixed = fixed.filter(pl.col(SHOWN) > moving.max())
     ties, notes = [], []
     of_all, total = pairs[ORDER].n_unique(), int(pairs[N].sum())
+    still = fixed.filter(pl.col(ORDER) == of_all)
+    if still.height > 1 and not fits:  # one letter is a tie's, two are options left in their places
+        labels = " and ".join(still[SHOWN].sort())
+        notes.append(
+            f"labels {labels} stay with their verdicts in all {of_all} orders: taken for options "
+            f"that these orders do not move; {_DECLARE}"
+        )
+        fixed = fixed.filter(pl.col(ORDER) < of_all)
     for verdict, label, n_orders in fixed.select("verdict", SHOWN, ORDER).iter_rows():
         both = f"label {label} and verdict {verdict} occur with each other alone"
         n = int(pairs.filter(verdict=verdict)[N].sum())
