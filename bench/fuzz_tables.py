@@ -221,8 +221,13 @@ def word(value: Any) -> str | None:
 def counted(rows: Rows, verdicts: Sequence[Any]) -> dict[str, float | None]:
     """Percent agreement with and without replies that hold no verdict, and the counts."""
     units = defaultdict(list)
-    for row, verdict in zip(rows, verdicts, strict=True):
-        units[row["item_id"]].append(word(verdict))
+    words = [word(verdict) for verdict in verdicts]
+    truths = {"n1": "true", "n0": "false"}
+    # Beside true and false alone, 1 and 0 are these.
+    if {*words} - {None} <= {*truths, *truths.values()} and {*words} & {*truths.values()}:
+        words = [truths.get(one or "", one) for one in words]
+    for row, one in zip(rows, words, strict=True):
+        units[row["item_id"]].append(one)
 
     def agreement(groups: Iterable[list[str | None]]) -> float | None:
         shares = []

@@ -60,7 +60,7 @@ KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name i
 MOST_EXACT = 2**53 - 1
 """Above it double precision gives several whole numbers one value."""
 NO_VALUE = (
-    "", "nan", "-nan", "+nan", "n/a", "na", "null", "none", "<na>",
+    "", "nan", "-nan", "+nan", "n/a", "na", "null", "none", "<na>", "k.a.", "k. a.",
     "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!",
 )  # fmt: skip
 """What stands for no verdict and no number, in any case, errors of a spreadsheet among them."""
@@ -68,7 +68,7 @@ PERHAPS_NO_VALUE = (
     "-", "--", "\u2013", "?", ".", "n.a.", "nil", "nat", "undefined", "missing", "not available",
     "no answer", "no response", "no verdict", "no_verdict", "error", "$error$", "api error",
     "api_error", "parse error", "parse_error", "parsing error", "exception", "timeout", "timed out",
-    "unparsed", "unparseable",
+    "unparsed", "unparseable", "keine angabe", "keine antwort", "entfällt", "fehler",
 )  # fmt: skip
 """What may stand for no verdict, and counts as one, as do words behind ``error:``."""
 OFTEN_NO_VALUE = ("invalid", "failed", "failure", "refused", "refusal", "skip", "skipped")

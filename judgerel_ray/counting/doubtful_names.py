@@ -17,6 +17,7 @@ from judgerel_ray.core import Role, SweepError
 from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested
 from judgerel_ray.counting.files.source import Source
+from judgerel_ray.counting.files.stray_rows import TOTALS
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.spelling import distinct_words, folded
 
@@ -117,13 +118,7 @@ _NAMES = {
 }  # fmt: skip
 _MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
 _SHOWN = 3
-_TOTALS = (
-    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
-    "overall", "summary", "pass rate", "accuracy", "std", "count",
-    "durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "insgesamt",
-    "media", "promedio", "suma", "moyenne", "somme", "平均", "平均分", "合计", "总计",
-)  # fmt: skip
-SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
+SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(TOTALS)
 """Whether a row is, by its item's name, one that sums up others."""
 
 

@@ -163,7 +163,7 @@ def test_every_reason_why_a_target_is_out_of_reach_is_said(code):
         Unreachable.TOO_MANY_VERDICTS: "different verdicts",
         Unreachable.NOT_KNOWN: "not known from 2 replications of 9 questions",
         Unreachable.NOT_KNOWN_FROM_MORE: "nor from 21 of 80",
-        Unreachable.KNOWN_FROM_MORE: "21 replications of 80 questions would tell",
+        Unreachable.KNOWN_FROM_MORE: "21 replications of 80 questions would show it",
     }
     assert words[code] in text
 

@@ -12,6 +12,7 @@ from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.opening import coefficients as coefficients_of
+from tests.opening import snapshot
 
 ROWS = {
     "item_id": ["q1", "q1", "q2", "q2"],
@@ -207,16 +208,47 @@ def test_numbers_to_write_are_those_meant_and_are_accepted(name, got, told, tmp_
         assert tally_file(str(path)).rows.collect().height == 1
 
 
-@pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
-def test_a_line_of_totals_is_named(name, tmp_path):
-    """It was one more question, and nothing said so."""
+TOTALS = pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
+
+
+@TOTALS
+@pytest.mark.parametrize("number", ["0", ""])
+def test_a_line_of_totals_below_a_table_is_left_out_and_said(name, number, tmp_path):
+    """It was one more question."""
     path = tmp_path / "r.csv"
-    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},0,7\n")
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},{number},7\n")
+    with pytest.warns(ReadingWarning, match="left out the last row, .*, which sums up others"):
+        assert coefficients_of(str(path))["n_items"].max() == 1
+
+
+@TOTALS
+def test_a_line_of_totals_elsewhere_is_named(name, tmp_path):
+    """It may be a question, and nothing said so."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"item_id,replication,score\n{name},0,7\nq1,0,3\nq1,1,4\n")
     with pytest.warns(ReadingWarning, match="counted as questions: .*; take the line out if it"):
         assert coefficients_of(str(path))["n_items"].max() == 2
-    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},,7\n")
-    with pytest.raises(SweepError, match=r"replication is missing .*Try: take row 3 out: "):
+    path.write_text(f"item_id,replication,score\nq1,0,3\n{name},,7\nq1,1,4\n")
+    with pytest.raises(SweepError, match=r"replication is missing .*Try: take row 2 out: "):
         tally_file(str(path))
+
+
+@pytest.mark.parametrize("row", ["Mean,0,3", "mean of all,0,7", "q2,0,7"])
+def test_a_last_row_that_may_be_a_question_stays(row, tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{row}\n")
+    assert tally_file(str(path)).rows.collect().height == 3
+
+
+def test_lines_of_names_in_the_middle_and_empty_ones_are_no_rows(tmp_path):
+    """As of files one behind the other: the names were a question, and their cell a verdict."""
+    path = tmp_path / "r.csv"
+    part = "item_id,replication,verdict\nq1,0,A\nq2,0,B\n"
+    path.write_text(part + part.replace(",0,", ",1,") + ",,\n" + part.replace(",0,", ",2,"))
+    with pytest.warns(ReadingWarning, match="left out 2 rows that name the columns again"):
+        rows = snapshot(str(path)).frame.collect()
+    assert rows.height == 6
+    assert rows["item_id"].unique().sort().to_list() == ["q1", "q2"]
 
 
 def test_questions_that_are_all_called_so_are_questions(tmp_path):

@@ -310,7 +310,9 @@ def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterato
             for row in named_ways:
                 yield Remark(text=_way(row), who=who, severity=HARMFUL)
         else:
-            ways.setdefault("; ".join(map(_way, those)), []).append(target)
+            never = Unreachable.TOO_FEW_QUESTIONS
+            reaching = [row for row in those if row["unreachable"] != never] or those
+            ways.setdefault("; ".join(map(_way, reaching)), []).append(target)
     for text, targets in ways.items():
         names = " and ".join(map(_target, targets))
         reached = any(row["needed"] is not None for row in rows

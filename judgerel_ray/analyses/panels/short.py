@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.panels.show import FIRST, cascaded_cells, share, worth_line
-from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
@@ -32,10 +32,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 
 _RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
-_GAIN = (
-    "gain: over the member that was best on the other questions, chosen for each fifth of them; "
-    "p: of an accuracy that high, had every member's verdicts been shuffled"
-)
+_GAIN = "gain: over the member that the other questions chose; p: by shuffled verdicts"
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -74,6 +71,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
             for row in tables["worth"].iter_rows(named=True)
         ),
         *_of_next(tables["next"], groups),
+        Remark(text=_GAIN),
     ]  # fmt: skip
     columns = {
         "who answers": _answering,
@@ -84,7 +82,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     }
     return short_blocks(
         _scope(every, alone, groups),
-        [*short_table(rows, groups, columns, what="row"), Paragraph(_GAIN, kind="soft")],
+        short_table(rows, groups, columns, what="row"),
         findings,
         ("compare each pair of members", command),
         everyone=groups.labels.values(),

@@ -403,7 +403,8 @@ def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     is_rated = siblings.holds == "score" and all(kinds[name].is_numeric() for name in names)
     cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
     cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
-    long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
+    long = cells.unpivot(names, index=rest, variable_name="__name", value_name="__value")
+    long = long.rename({"__value": siblings.holds})
     for facet, facts in siblings.facets.items():
         is_number = facet in _NUMBERED_TEXTS and all(one.isdecimal() for one in facts)
         values = dict(zip(names, map(int, facts) if is_number else facts, strict=True))

@@ -177,7 +177,8 @@ class _Reader:
         self.beside = [name for name in columns if repeats and fnmatchcase(name, repeats)]
         self.taken.update(self.beside)
         for name in columns:  # a contract name wins
-            if name in TYPED and name not in self.taken and name != "label":
+            is_one_of_several = name in VALUES and f"{name}.1" in columns
+            if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
                 self.roles.setdefault(name, self._all_of(name))
                 self.taken.add(name)
 
@@ -376,7 +377,7 @@ class _Reader:
             is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
             is_value |= bool(patterns_of([name]))
             one_value = self._texts[name].n_unique() < 2  # a threshold, say
-            if one_value or not (is_repeat or is_value or is_metric(name)):
+            if one_value or not (is_repeat or is_value or any(map(is_metric, (name, *parts)))):
                 continue
             if self.is_number(name):
                 yield "score", name
@@ -427,7 +428,7 @@ class _Reader:
             return [one for one in free if self._is_key(one)]
         if any(map(is_answer, self.begin.columns)):
             return []
-        return [one for one in free if is_question(one)
+        return [one for one in free if is_question(_called(one))
                 and self._texts[one].is_duplicated().all()]  # fmt: skip
 
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
@@ -583,6 +584,9 @@ class _Reader:
                 by_stem.setdefault(stem, []).append((int(numbers[0][0]), name))
         found = []
         for stem, named in by_stem.items():
+            first = re.sub(r"[_\-. ]*#.*$", "", stem)  # verdict beside verdict.1, verdict.2
+            if first in free and stem.endswith("#") and min(named)[0] in (1, 2):
+                named.append((0, first))
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
             words = before.strip("_-. ")
@@ -635,6 +639,7 @@ class _Reader:
             return None
         below = [name for name in free if key_of(name.partition(".")[0]) in ("feedback", "scores")]
         named = [(name, name.partition(".")[2]) for name in below if "." in name]
+        named = [one for one in named if not is_side_column(one[1].rpartition(".")[2])]
         if len(named) < 2:
             named = [(name, name) for name in free if is_metric(name)]
         named = [(name, called) for name, called in named if self._held([name])]

@@ -409,10 +409,12 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
     for name in names:
         for pattern, facts in _cuts_of(name):
             words = re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
-            literal = any(roles_of(one) or roles_of(one.removesuffix("s")) for one in words)
-            if len(facts) > 1 or (
-                literal and facts.keys() & {"judge", "criterion", "option_order"}
-            ):
+            known = {
+                role for one in words for role in roles_of(one) + roles_of(one.removesuffix("s"))
+            }
+            # The first and the second model answered; only verdicts and scores are of an order.
+            of_order = facts.keys() == {"option_order"} and known & {"verdict", "score"}
+            if len(facts) > 1 or (known and facts.keys() & {"judge", "criterion"}) or of_order:
                 found.setdefault(pattern, {})[name] = facts
     return found
 

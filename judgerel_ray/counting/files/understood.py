@@ -43,6 +43,7 @@ from judgerel_ray.counting.files.names import (
 )
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, first_line, kind_of, quote_names
+from judgerel_ray.counting.files.stray_rows import without_stray_rows
 
 _MOST_QUOTED = 4
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
@@ -84,6 +85,7 @@ def understood(
     >>> understood(Source(rows=rows)).rows.collect().columns
     ['item_id', 'replication', 'verdict']
     """
+    source = without_stray_rows(source)
     columns = source.rows.collect_schema().names()
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)

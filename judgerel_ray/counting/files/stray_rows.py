@@ -1,0 +1,87 @@
+"""Rows of a sheet that are no judgments: empty ones, its line of names again, a line of totals.
+
+Tables that people keep by hand have them, and tables that were put together of several files. They
+are looked for in tables of text that are read whole at a glance, and each kind left out is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.core import count_of
+from judgerel_ray.counting.files.source import Source
+
+MOST_ROWS = 20_000
+_MOST_TOTALS = 3  # lines below a table that sum it up
+TOTALS = (
+    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
+    "overall", "summary", "pass rate", "accuracy", "std", "count",
+    "durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "insgesamt",
+    "media", "promedio", "suma", "moyenne", "somme", "平均", "平均分", "合计", "总计",
+)  # fmt: skip
+"""What a line is called that sums up others."""
+
+
+def without_stray_rows(source: Source) -> Source:
+    """Leave rows out that are no judgments, and say so; larger tables are read as they are.
+
+    A line of totals is one of the last, called so, with no other cell or a value that no row above
+    it has.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["a", "id", "b", None, "Mean"], "run1": ["3", "run1", "4", None,
+    ...                      "3.5"]})
+    >>> found = without_stray_rows(Source(rows=rows))
+    >>> found.rows.collect()["id"].to_list(), found.notes
+    (['a', 'b'], ('left out 1 row that names the columns again', "left out the last row, 'Mean', \
+which sums up others"))
+    """
+    schema = source.rows.collect_schema()
+    if source.indexed or not schema or any(kind != pl.String for kind in schema.values()):
+        return source
+    begin = source.rows.head(MOST_ROWS).collect(engine="streaming")
+    if begin.height in (0, MOST_ROWS):
+        return source
+    text = pl.all().str.strip_chars()
+    filled = begin.filter(pl.any_horizontal((text != "").fill_null(False)))
+    names = {name: name.strip() for name in schema}
+    again = pl.all_horizontal(
+        (pl.col(name).str.strip_chars() == called).fill_null(False)
+        for name, called in names.items()
+    )
+    kept = filled.filter(~again)
+    notes = []
+    if n := filled.height - kept.height:
+        verb = "names" if n == 1 else "name"
+        notes.append(f"left out {count_of(n, 'row')} that {verb} the columns again")
+    totals = [*_totals(kept)]
+    if totals:
+        kept = kept.head(kept.height - len(totals))
+        called = " and ".join(map(repr, reversed(totals)))
+        rows, sum_up = ("row", "sums up") if len(totals) == 1 else ("rows", "sum up")
+        notes.append(f"left out the last {rows}, {called}, which {sum_up} others")
+    if kept.height in (0, begin.height):
+        return source
+    return replace(source, rows=kept.lazy(), notes=(*source.notes, *notes))
+
+
+def _totals(rows: pl.DataFrame) -> Iterator[str]:
+    """What the last rows are called that sum up those above them, from the last one on."""
+    for place in range(rows.height - 1, max(0, rows.height - 1 - _MOST_TOTALS), -1):
+        cells = [(name, value.strip()) for name, value in rows.row(place, named=True).items()
+                 if value is not None and value.strip()]  # fmt: skip
+        called = cells[0][1] if cells else ""
+        above = rows.head(place)
+        if not _is_total(called) or _is_total(above[cells[0][0]][0]):
+            return
+        if len(cells) > 1 and all(value in above[name] for name, value in cells[1:]):
+            return
+        yield called
+
+
+def _is_total(called: str | None) -> bool:
+    return (called or "").strip(": ").lower() in TOTALS
