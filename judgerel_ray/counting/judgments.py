@@ -545,6 +545,8 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
     roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
     if "judge" in first and "judge" in roles_of(name):
         roles["responder"] = "says who answered"
+    if {"position", "order"} & {*re.split(r"[_\-. ]+", name.lower())}:
+        roles["option_order"] = "says how the options stood"
     ways = {**roles, "template": "names a prompt", "judge": "says who judged"}
     ways = {role: what for role, what in ways.items() if role not in first}
     plain = not {".", ":", ","} & {*source.item, *name}
@@ -576,7 +578,7 @@ def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
     if not free:
         return None
     facts = rows.select(pl.len().alias("__n"), pl.col(free).n_unique()).collect(engine="streaming")
-    few = max(2, facts["__n"].item() // 5)
+    few = max(2, facts["__n"].item() // 2)  # more are an id of the row, or text
     again = pl.struct(*unit).is_duplicated()
     for name in free:
         apart = rows.filter(again).select(pl.struct(*unit, name).is_duplicated().any())

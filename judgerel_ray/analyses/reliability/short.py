@@ -297,8 +297,8 @@ def _percent(row: Row | None) -> str:
 _MEANINGS = {
     "alpha": "Krippendorff's alpha: 1 where the judge always gives a question the same verdict, 0 "
     "where it does as often as its own verdicts, shuffled across the questions, would. Where "
-    "several orders or wordings were asked, those of two judgments are drawn at random, so that not "
-    "every pair weighs the same. [95 %]: the interval over questions.",
+    "several orders or wordings were asked, those of two judgments are drawn at random: not every "
+    "pair weighs the same. [95 %]: the interval over questions.",
     "shuffled": "what alpha comes out as, on average, when the verdicts are shuffled across the "
     "questions (the noise floor). Not distinguishable from noise: over 5 % of shuffles come as far "
     "from it as the judge did.",

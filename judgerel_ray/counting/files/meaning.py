@@ -164,11 +164,12 @@ class _Reader:
         self.begin = rows.head(SAMPLE).collect(engine="streaming")
         self.stated = stated
         self.missing = missing
-        self.roles = {role: place for role, place in stated.items() if not facets_in(place)}
+        columns = self.begin.columns
+        self.roles = {role: place for role, place in stated.items()
+                      if place in columns or not facets_in(place)}  # fmt: skip
         self.open: dict[str, tuple[str, ...]] = {}
         self.patterns: list[tuple[str, str]] = []  # Of columns side by side: a role and a pattern.
         self.extra_scores: set[str] = set()  # Scores of judges whose verdicts are read.
-        columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
         self.taken = {*stated.values(), *places}
         # Cells that a stated place reaches into may hold other roles, too.
@@ -465,6 +466,8 @@ class _Reader:
     def _stated_siblings(self) -> Siblings | None:
         """Repeats side by side by a pattern that was stated."""
         for role in VALUES:
+            if role in self.roles:
+                continue
             if role in self.stated and (facets := facets_in(self.stated[role])):
                 named = self._like(role, self.stated[role])
                 return _siblings_of(named, facets, role)
@@ -546,6 +549,7 @@ class _Reader:
             if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
+                and not is_seed(name) and REPLICATION not in roles_of(name)
                 and self._texts[name].n_unique() > 1]  # fmt: skip
         rated = [name for name in free if self.is_number(name)
                  and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
@@ -591,7 +595,12 @@ class _Reader:
             before, _, after = stem.partition("#")
             words = before.strip("_-. ")
             parts = (
-                [words] if roles_of(words) else [one for one in re.split(r"[_\-. ]+", words) if one]
+                [words]
+                if roles_of(words)
+                else next(
+                    ([*half] for half in _halves(words) if all(map(roles_of, half))),
+                    [one for one in re.split(r"[_\-. ()]+", words) if one],
+                )
             )
             known = [set(roles_of(one)) for one in parts]
             if whole := roles_of(before + after):
@@ -603,8 +612,10 @@ class _Reader:
             numbers_these = is_bare or all(one & of_these for one in known)
             if not numbers_these or "model" in before.lower():
                 continue
-            is_value, is_judge = bool(set(VALUES) & what), "judge" in what
             is_repeat = REPLICATION in what or is_bare
+            last = known[-1] if known else set()  # it is numbered, as of llm_judge_run1
+            is_value, is_judge = bool(set(VALUES) & what), "judge" in what
+            is_judge &= REPLICATION not in last
             holds = (
                 self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
                 else None

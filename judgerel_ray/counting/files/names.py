@@ -18,6 +18,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "sample_id", "doc_id", "case_id", "case", "task_id", "problem_id", "query_id", "pair_id",
         "trace_id", "testidx", "user_input", "uid", "instance_id", "conversation_id", "record_id",
         "task", "problem", "pair", "reference_example_id", "test_case", "test_id", "nr", "frage_nr",
+        "essay_id", "text_id", "comparison_id", "ticket", "ticket_id", "testfall", "prompt_nr",
         "frage_id", "frage", "aufgabe", "aufgaben_id", "fall", "fall_id", "beispiel_id",
         "题目编号", "题号", "问题编号", "样本编号", "编号", "题目", "问题", "序号",
         "id_pregunta", "pregunta_id", "pregunta", "id_ejemplo", "caso",
@@ -27,7 +28,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "replication", "rep", "repeat", "replicate", "repetition", "run", "run_index", "run_idx",
         "trial",
         "sample", "sample_index", "iteration", "epoch", "repeat_idx", "repeat_index", "attempt",
-        "try", "seed", "random_seed", "rng_seed",
+        "try", "seed", "random_seed", "rng_seed", "round", "sample_idx", "evaluator_run",
         "durchlauf", "wiederholung", "lauf", "durchgang", "versuch",
         "轮次", "次数", "重复", "重复次数", "运行", "第次", "第轮",
         "repeticion", "ejecucion", "intento", "iteracion",
@@ -37,7 +38,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "verdict", "judgment", "judgement", "judge_verdict", "decision", "winner", "choice", "pass",
         "passed", "label", "vote", "outcome_label", "grade_label", "classification", "preferred",
         "grade", "rating", "result", "evaluation", "assessment", "preference", "prediction", "pred",
-        "predicted",
+        "predicted", "is_correct", "is_pass", "judge_label", "llm_verdict", "llm_judgment",
         "urteil", "entscheidung", "gewinner", "einstufung",
         "判定", "判断", "结论", "评判", "判决",
         "veredicto", "juicio", "ganador", "etiqueta",
@@ -45,6 +46,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "score": (
         "score", "rating", "grade", "points", "mark", "stars", "best_score", "judge_score",
+        "llm_score", "llm_rating",
         "punkte", "note", "bewertung", "punktzahl", "wertung",
         "分数", "得分", "评分", "打分",
         "puntuacion", "nota", "calificacion", "puntaje",
@@ -59,7 +61,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "juge", "evaluateur", "modele",
     ),
     "option_order": (
-        "option_order", "order", "position_order", "ordering", "permutation", "swap",
+        "option_order", "order", "position_order", "ordering", "permutation", "swap", "swapped",
+        "is_swapped", "presentation_order",
         "reihenfolge", "顺序", "选项顺序", "orden", "ordre",
     ),
     "temperature": ("temperature", "temp", "temperatur", "温度", "temperatura"),
@@ -150,7 +153,7 @@ CATEGORIES = (
 )  # fmt: skip
 """Names of items that as often name a kind of them."""
 AGGREGATES = ("mean", "avg", "average", "median", "total", "sum", "overall", "final", "majority",
-              "consensus", "combined", "ensemble")  # fmt: skip
+              "consensus", "combined", "ensemble", "std", "stdev", "variance")  # fmt: skip
 """What is computed of several judges, and is none."""
 SEEDS = ("seed", "random_seed", "rng_seed")
 """What repeats are drawn by: their number where nothing else numbers them."""
@@ -457,6 +460,8 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if "" in inner:
         begin, end = "", ""
     several = ["item_id", "judge", "criterion", "replication", "responder"]
+    if is_bare and sorted(map(int, inner)) in ([*range(len(inner))], [*range(1, len(inner) + 1)]):
+        several.insert(0, several.pop(3))  # numbered from the first on, as repeats are
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]

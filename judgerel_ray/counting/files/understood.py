@@ -37,7 +37,9 @@ from judgerel_ray.counting.files.meaning import (
 from judgerel_ray.counting.files.names import (
     facet_of,
     facets_in,
+    is_aggregate,
     is_answer,
+    is_question,
     names_by_pattern,
     roles_of,
 )
@@ -392,7 +394,9 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
-            items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
+            plain = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
+            plain.sort(key=lambda one: not is_question(one))
+            items = [column_flag("item_id", one) for one in plain]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")
