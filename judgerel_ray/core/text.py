@@ -297,8 +297,9 @@ def heading_of(
     twice = [name for name, n in Counter(names).items() if n > 1 and name]
     if twice:
         places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
+        several = "both" if len(places) == 2 else "all"
         raise SweepError(
-            f"columns {' and '.join(places)} are both called {twice[0]!r}",
+            f"columns {' and '.join(places)} are {several} called {twice[0]!r}",
             where=where,
             hint="give each column a name of its own in the first line",
         )

@@ -97,3 +97,13 @@ def test_numbers_stand_in_place_of_figures():
     shown = blocks.Figures([], numbers=[TABLE])
     assert printed([shown]) == printed([TABLE])
     assert rendered([shown]) == ""
+
+
+def test_a_sentence_of_any_letters_is_indented_where_it_goes_on():
+    text = (
+        "ä" * 30 + " within ± 0.05 of what was measured before, or of what 日本語 says of it, twice"
+    )
+    lines = printed([blocks.Lines([text], kind="findings")]).splitlines()
+    assert len(lines) > 1
+    assert not lines[0].startswith(" ")
+    assert all(line.startswith("  ") and not line.startswith("   ") for line in lines[1:])

@@ -336,7 +336,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
         ("confidence", "c = 0.5", "0.5"),
         ("confidence", "about 53", None),
         ("top_p", "95 %", "0.95"),
-        ("score", "4 stars", "4"),
+        ("score", "4 thumbs", "4"),
         ("score", "53,5%", "53.5"),
         ("score", "between 3 and 4", None),
         ("score", "gpt-4", None),

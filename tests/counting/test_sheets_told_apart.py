@@ -415,3 +415,90 @@ def test_no_value_below_a_key_is_no_name_beside_ratings(tmp_path):
     assert "taken as no score: n/a (1)" in said
     rows, _ = read(tmp_path, lines.replace('"n/a"', '"good"'), "t.jsonl")
     assert sorted(rows["verdict"]) == ["1", "2", "3", "good"]
+
+
+QUESTIONS = ("Is the summary faithful to its source?", "Does the answer cite the policy at all?")
+
+
+@pytest.mark.parametrize(
+    ("text", "replications", "value"),
+    [
+        # A name that pandas numbers where a file has it several times.
+        ("id,verdict,verdict.1,verdict.2\nq,x,y,x\nr,x,x,x\n", 3, "verdict"),
+        ("id,score,score.1\nq,3,4\nr,2,2\n", 2, "score"),
+        ("id,score,score_2,score_3\nq,3,4,5\nr,2,2,1\n", 3, "score"),
+        # The number is of the run, whoever judged.
+        ("id,llm_judge_run1,llm_judge_run2\nq,x,y\nr,x,x\n", 2, "verdict"),
+        ("ticket,Rating round 1,Rating round 2\nq,4,5\nr,3,3\n", 2, "score"),
+        # The text of a question names it where nothing else does.
+        (f"prompt,score_1,score_2,mean\n{QUESTIONS[0]},3,4,3\n{QUESTIONS[1]},2,2,2\n", 2,
+         "score"),
+        ("prompt,run,winner\n" + "".join(f"{q},{n},x\n" for q in QUESTIONS for n in (0, 1)), 2,
+         "verdict"),
+        # Headings of runs, the names again, and an empty line are no rows.
+        ("id,verdict\nRun 1,\nq,x\nr,y\n,\nRun 2,\nq,x\nr,x\n", 2, "verdict"),
+        ("id,verdict\nq,x\nr,y\nid,verdict\nq,x\nr,x\n", 2, "verdict"),
+        ("id;Lauf 1;Lauf 2\nq;2,5;3,5\nr;1,5;3,5\nMittelwert;2,0;3,5\n", 2, "score"),
+    ],
+)  # fmt: skip
+def test_sheets_that_can_mean_one_thing_alone_are_read(tmp_path, text, replications, value):
+    rows, _ = read(tmp_path, text)
+    assert rows.height == 2 * replications
+    assert rows["item_id"].n_unique() == 2
+    assert rows["replication"].n_unique() == replications
+    assert rows[value].null_count() == 0
+    assert "judge" not in rows.columns
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # Models that answered are of no order of the options: who won is the verdict.
+        ("id,first_model,second_model,run,winner\nq,a,b,0,a\nq,b,a,1,b\nr,a,b,0,a\nr,a,b,1,a\n",
+         "winner as verdict"),
+        # A comment stands beside a metric, and is none.
+        ("id,feedback.tone,feedback.tone.comment,feedback.depth\nq,1,good,3\nr,2,bad,4\n",
+         "feedback.tone, feedback.depth as score, a criterion each"),
+        ("id,run,answer,score\n" + "".join(f"{q},{n},on {q}{n},3\n" for q in "qr" for n in "01"),
+         "answer is another one in every repeat"),
+    ],
+)  # fmt: skip
+def test_columns_beside_what_was_said_are_not_what_was_said(tmp_path, text, words):
+    _, said = read(tmp_path, text)
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("id,position,rep,winner\nq,AB,0,x\nq,BA,0,y\nr,AB,0,x\nr,BA,0,x\n",
+         "--column option_order=position, where it says how the options stood"),
+        ("conversation_id,message_id,run,verdict\n" + "".join(
+            f"c{m // 2},m{m},{n},x\n" for m in range(8) for n in (0, 1, 2)),
+         "--column item_id=conversation_id,message_id, where it is of the question"),
+        ("id,1st pass,2nd pass\nq,good,bad\nr,good,good\ns,bad,bad\n", "'verdict={replication} pass'"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_what_would_settle_it(tmp_path, text, hint):
+    with pytest.raises(SweepError) as refused:
+        read(tmp_path, text)
+    assert hint in str(refused.value)
+
+
+def test_a_column_with_braces_in_its_name_is_that_column(tmp_path):
+    rows, _ = read(tmp_path, "id,run,{{x}} said\nq,0,a\nq,1,b\nr,0,a\nr,1,a\n",
+                   columns={"verdict": "{{x}} said"})  # fmt: skip
+    assert rows["verdict"].to_list() == ["a", "b", "a", "a"]
+
+
+def test_columns_like_a_pattern_that_hold_something_else_are_named(tmp_path):
+    with pytest.raises(
+        SweepError, match=r"hold no numbers.*Try: --column 'verdict=\{replication\}"
+    ):
+        read(tmp_path, "id,1 try,2 try\nq,x,y\nr,x,x\n", columns={"score": "{replication} try"})
+
+
+def test_gold_that_is_read_is_not_said_to_be_left_out(tmp_path):
+    _, said = read(tmp_path, "id,verdict,gold\n" + "q,x,x\nq,y,x\nr,x,y\nr,x,y\n")
+    assert "rows alike as repeats" in said
+    assert "gold" not in said

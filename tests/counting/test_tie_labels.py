@@ -1,6 +1,7 @@
 """Labels that name no place: a tie's own letter, a tie among places, and a third of two places."""
 
 import warnings
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting import tie_labels
 from judgerel_ray.counting.groups.tally import tally_judgments
@@ -270,3 +272,18 @@ def test_a_letter_that_stays_where_options_move_is_said_though_it_is_declared_an
         "of a tie: taken for an option, as n_options is 3, which counts no tie",
     )
     assert placed(rows, n_options=2).changed
+
+
+def test_two_letters_that_stay_in_all_orders_are_options(capsys):
+    """Of four options in orders ABCD and BACD each of C and D passed for a tie."""
+    path = str(Path(__file__).parents[1] / "cases/sheets/tables/two_of_24_orders.csv")
+    with pytest.warns(UserWarning, match="labels C and D stay with their verdicts in all 2 orders"):
+        found = judgerel_ray.reduce(path)
+    with pytest.warns(UserWarning, match="n_options is 4"):
+        declared = judgerel_ray.reduce(pl.read_csv(path).with_columns(n_options=4))
+    columns = ["coefficient", "conditions", "missing", "value", "low", "high", "noise_floor"]
+    assert found.select(columns).equals(declared.select(columns))
+    alpha = found.filter(coefficient="krippendorff_alpha", conditions="reproducibility")
+    assert alpha["value"].item() == pytest.approx(0.654, abs=5e-4)
+    assert main(["reduce", path]) == 0
+    assert "Orders recorded: 2 of 24" in capsys.readouterr().out

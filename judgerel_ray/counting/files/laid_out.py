@@ -272,7 +272,7 @@ def splitting(rows: pl.LazyFrame, places: Sequence[str]) -> list[str]:
     every = cells.select(pl.col(REPLICATION, *free).n_unique()).collect(engine="streaming").row(0)
     return [
         name for name, n, of_each, n_all in zip(free, inside, apart, every[1:], strict=True)
-        if n > 1 and of_each == 1 and n_all < every[0]
+        if n and n > 1 and of_each == 1 and n_all < every[0]
     ]  # fmt: skip
 
 

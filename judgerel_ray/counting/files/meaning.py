@@ -21,6 +21,7 @@ from shlex import quote
 
 import polars as pl
 
+from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.labelled import GOLD
@@ -60,7 +61,7 @@ _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 STATED = (
     r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
-    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%))?$"
+    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?$"
 )
 """A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
 _SCORED = re.compile(STATED)
@@ -178,7 +179,9 @@ class _Reader:
         self.beside = [name for name in columns if repeats and fnmatchcase(name, repeats)]
         self.taken.update(self.beside)
         for name in columns:  # a contract name wins
-            is_one_of_several = name in VALUES and f"{name}.1" in columns
+            several = {f"{name}.1", f"{name}_2", f"{name}2", f"{name} 2"} & {*columns}
+            first = {f"{name}_1", f"{name}1", f"{name} 1"} & {*columns}
+            is_one_of_several = name in VALUES and bool(several) and not first
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
                 self.roles.setdefault(name, self._all_of(name))
                 self.taken.add(name)
@@ -216,7 +219,7 @@ class _Reader:
         if REPLICATION not in self.roles and REPLICATION not in facts:
             self._choose(REPLICATION)
         if "item_id" not in self.roles and "item_id" not in facts:
-            self._choose_item()
+            self._choose_item(is_wide=siblings is not None or self._counts_lists())
         is_numbered = self._is_numbered(siblings)
         known = {*self.roles, *self.open, *facts}
         lacking = [] if "item_id" in known else ["item_id"]
@@ -399,10 +402,11 @@ class _Reader:
         criterion = {} if name in self.taken else {"criterion": name}
         return {fitting[0]: value, **criterion} if fitting else {}
 
-    def _choose_item(self) -> None:
+    def _choose_item(self, *, is_wide: bool) -> None:
         """The item: the one place whose values come again, or any where judgments are siblings."""
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
+        there = there or self._asked_texts(is_wide=is_wide)
         coming_again = [one for one in there if self._comes_again(one)]
         keys = [one for one in coming_again if self._is_key(one)]
         # A task of many rows beside an id of each: items, or kinds of them.
@@ -419,6 +423,14 @@ class _Reader:
             self._take("item_id", there[0])
         elif there:
             self.open["item_id"] = tuple(there)
+
+    def _asked_texts(self, *, is_wide: bool) -> list[str]:
+        """The one column with the text of a question, which names it where no column has ids."""
+        texts = [one for one in self._texts if is_question(one) and one not in self.taken]
+        if len(texts) != 1 or not (is_wide or self._comes_again(texts[0])):
+            return []
+        longest = self._texts[texts[0]].str.len_chars().mean()  # shorter, it may name a prompt
+        return texts if isinstance(longest, float) and longest > _SHORT / 2 else []
 
     def _questions(self, item: str) -> list[str]:
         """Columns that may be the item rather than one that is another in every row."""
@@ -470,6 +482,13 @@ class _Reader:
                 continue
             if role in self.stated and (facets := facets_in(self.stated[role])):
                 named = self._like(role, self.stated[role])
+                if not named:
+                    what = "numbers" if role == "score" else "short texts, as verdicts are"
+                    other = "verdict" if role == "score" else "score"
+                    raise SweepError(
+                        f"columns like {self.stated[role]!r} hold no {what}",
+                        hint=column_flag(other, self.stated[role]),
+                    )
                 return _siblings_of(named, facets, role)
         if not self.beside:
             return None
@@ -588,8 +607,9 @@ class _Reader:
                 by_stem.setdefault(stem, []).append((int(numbers[0][0]), name))
         found = []
         for stem, named in by_stem.items():
-            first = re.sub(r"[_\-. ]*#.*$", "", stem)  # verdict beside verdict.1, verdict.2
-            if first in free and stem.endswith("#") and min(named)[0] in (1, 2):
+            # verdict beside verdict.1 of pandas, or verdict_2; of verdict_1 it may be the mean.
+            first, begin = re.sub(r"[_\-. ]*#.*$", "", stem), min(named)[0]
+            if first in free and stem.endswith("#") and begin == (1 if ".#" in stem else 2):
                 named.append((0, first))
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
@@ -823,4 +843,8 @@ def _siblings_of(
 ) -> Siblings:
     """Columns side by side of what their names tell."""
     facts = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
+    if REPLICATION in facts:  # 1st, 2nd
+        facts[REPLICATION] = tuple(
+            re.sub(r"^(\d+)(st|nd|rd|th|\.)$", r"\1", one) for one in facts[REPLICATION]
+        )
     return Siblings(columns=tuple(named), facets=facts, holds=holds)

@@ -451,6 +451,7 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     """
     begin, end = in_common(names) or ("", "")
     inner = [name[len(begin) : len(name) - len(end)] for name in names]
+    inner = [re.sub(r"^(\d+)(st|nd|rd|th|\.)$", r"\1", one) for one in inner]
     word = re.split(r"[_\-. ]+", begin.strip("_-. "))[-1]
     # Bare numbers are of repeats where a word says so: of judges and models as well.
     is_bare = all(one.isdecimal() for one in inner) and "replication" not in roles_of(word)

@@ -1,4 +1,4 @@
-"""Rows of a sheet that are no judgments: empty ones, its line of names again, a line of totals.
+"""Rows of a sheet that are no judgments: empty, its names again, headings of runs, totals.
 
 Tables that people keep by hand have them, and tables that were put together of several files. They
 are looked for in tables of text that are read whole at a glance, and each kind left out is said.
@@ -12,6 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.core import count_of
+from judgerel_ray.counting.files.names import facet_of
 from judgerel_ray.counting.files.source import Source
 
 MOST_ROWS = 20_000
@@ -58,15 +59,32 @@ which sums up others"))
     if n := filled.height - kept.height:
         verb = "names" if n == 1 else "name"
         notes.append(f"left out {count_of(n, 'row')} that {verb} the columns again")
+    headings = _headings(kept)
+    if any(headings):
+        called = [one for one, is_one in zip(kept.to_series(), headings, strict=True) if is_one]
+        kept = kept.filter(~pl.Series(headings))
+        notes.append(f"left out {count_of(len(called), 'heading')}, such as {called[0]!r}")
     totals = [*_totals(kept)]
     if totals:
         kept = kept.head(kept.height - len(totals))
-        called = " and ".join(map(repr, reversed(totals)))
+        listed = " and ".join(map(repr, reversed(totals)))
         rows, sum_up = ("row", "sums up") if len(totals) == 1 else ("rows", "sum up")
-        notes.append(f"left out the last {rows}, {called}, which {sum_up} others")
+        notes.append(f"left out the last {rows}, {listed}, which {sum_up} others")
     if kept.height in (0, begin.height):
         return source
     return replace(source, rows=kept.lazy(), notes=(*source.notes, *notes))
+
+
+def _headings(rows: pl.DataFrame) -> list[bool]:
+    """Which rows hold nothing but the name of a repeat, ``Run 1``, in their first column."""
+    first, *others = rows.columns
+    rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
+    alone = rows.select(~rest).to_series() if others else pl.Series([], dtype=pl.Boolean)
+    return [
+        is_alone and not (cell or "").strip().isdecimal()
+        and facet_of([(cell or "").strip()]) == "replication"
+        for cell, is_alone in zip(rows[first], alone, strict=False)
+    ]  # fmt: skip
 
 
 def _totals(rows: pl.DataFrame) -> Iterator[str]:

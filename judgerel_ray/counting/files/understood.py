@@ -127,7 +127,24 @@ def understood(
             hint=_telling_hint(names, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
-    return replace(found, rows=found.rows.drop(inside)) if inside else found
+    lines = [] if meaning.counts_rows else _answers_line(found, meaning)
+    return replace(found, rows=found.rows.drop(inside), notes=(*found.notes, *lines))
+
+
+def _answers_line(found: Source, meaning: Meaning) -> list[str]:
+    """Say that the text of an answer is another one in every repeat, where one is not read."""
+    names = found.rows.collect_schema().names()
+    texts = [one for one in meaning.unused if one in names and is_answer(one)]
+    if not texts or not {"item_id", REPLICATION} <= {*names}:
+        return []
+    cells = found.rows.select(*key_in(names), *texts).head(SAMPLE).collect(engine="streaming")
+    each = cells.group_by(key_in(names)).agg(pl.len().alias("__n"), pl.col(texts).n_unique())
+    each = each.filter(pl.col("__n") > 1)
+    differing = [one for one in texts if each.height and (each[one] == each["__n"]).all()]
+    return [
+        f"{one} is another one in every repeat: where it is the answer that was judged, numbers "
+        "are of answers and judge together" for one in differing
+    ]  # fmt: skip
 
 
 def _without_keys(
@@ -394,9 +411,9 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
-            plain = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
-            plain.sort(key=lambda one: not is_question(one))
-            items = [column_flag("item_id", one) for one in plain]
+            ids = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
+            ids.sort(key=lambda one: not is_question(one))
+            items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")

@@ -266,3 +266,19 @@ def test_the_reason_for_no_threshold_is_the_true_one(right, why):
     }
     lines = printed(selection_short(_tables(rows).tables(), None))
     assert f"no threshold keeps the error at 0.1: {why}" in " ".join(lines.split())
+
+
+def test_judges_that_are_too_sure_are_not_told_as_those_that_are_not_sure_enough():
+    n = 200
+    systems = {"a": (0.95, 0.7), "b": (0.5, 0.8), "c": (0.5, 0.8), "d": (0.5, 0.8)}
+    rows = {"item_id": [], "judge": [], "verdict": [], "gold": [], "confidence": []}
+    for judge, (confidence, right) in systems.items():
+        rows["item_id"] += [str(i) for i in range(n)]
+        rows["judge"] += [judge] * n
+        rows["verdict"] += ["1" if i < right * n else "2" for i in range(n)]
+        rows["gold"] += ["1"] * n
+        rows["confidence"] += [confidence] * n
+    lines = " ".join(printed(selection_short(_tables(rows).tables(), None)).split())
+    assert "a: overconfident: sure of 95 %, right in 70 %" in lines
+    assert "underconfident: sure of 50 %, right in 80 %" in lines
+    assert "likewise" not in lines.partition("overconfident")[2].partition("underconfident")[0]
