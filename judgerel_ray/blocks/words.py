@@ -341,6 +341,19 @@ def group_label(row: Row, columns: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
+def telling_columns(keys: Sequence[Mapping[str, object]]) -> list[str]:
+    """Name the columns by which groups differ, without those that the others imply.
+
+    That is the judge's where there is one group.
+    """
+    kept = [name for name in keys[0] if len({key[name] for key in keys}) > 1]
+    for name in [*kept]:
+        rest = [one for one in kept if one != name]
+        if name != "judge" and len({tuple(key[one] for one in rest) for key in keys}) == len(keys):
+            kept = rest
+    return kept or [name for name in keys[0] if name == "judge" and keys[0][name] is not None]
+
+
 def _spoken(column: str) -> str:
     """A column's name as it is said."""
     return column.replace("_", " ")

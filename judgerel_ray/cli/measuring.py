@@ -58,7 +58,7 @@ def _as_long_as_wanted(typed: CommandLine, result: Result[Any]) -> Result[Any]:
 
 
 def _meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
-    """The columns of a result's tables with what they mean, each once."""
+    """The columns of a result's tables that hold something with what they mean, each once."""
     from judgerel_ray.core.schema import tables_of
 
     tables = result.tables if isinstance(result.tables, dict) else {"": result.chief}
@@ -67,6 +67,7 @@ def _meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
         column: schemas[name].descriptions[column]
         for name, table in tables.items() if name in schemas
         for column in table.columns if column in schemas[name].descriptions
+        and table[column].null_count() < table.height
     }  # fmt: skip
     return [f"{name}: {text}" for name, text in pairs.items()]
 

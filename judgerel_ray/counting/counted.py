@@ -71,7 +71,8 @@ class Group:
     unit: tuple[str, ...]  # Columns that make a unit.
     level: Level  # Level of measurement of its own scale.
     n_categories: int  # Declared options, or distinct values; outcomes without a verdict left out.
-    n_outcomes: int  # Outcomes without a verdict (unparsed, refused, ...) that its rows have.
+    # Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
+    n_outcomes: int
     scores: tuple[float, ...] = ()  # Distinct scores of the file, ascending.
     intervals: IntervalChoice = AUTO
     # Columns of the unit that vary and should not matter to a verdict.
@@ -226,9 +227,7 @@ class CountedGroups:
                 unit=unit,
                 level="interval" if moments else scale_level,
                 n_categories=n_categories,
-                n_outcomes=outcomes_without_verdict(
-                    table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0))
-                ),
+                n_outcomes=outcomes_without_verdict(seen),
                 scores=scores,
                 intervals=self.intervals,
                 nuisance=apart,

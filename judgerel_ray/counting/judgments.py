@@ -42,8 +42,7 @@ from judgerel_ray.counting.files.cells import (
 )
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
-from judgerel_ray.counting.files.meaning import column_flag
-from judgerel_ray.counting.files.names import roles_of
+from judgerel_ray.counting.files.names import column_flag, roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
 from judgerel_ray.counting.files.understood import check_first_line, understood
 from judgerel_ray.counting.groups.grouping import lines_left_out

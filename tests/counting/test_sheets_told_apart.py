@@ -427,7 +427,7 @@ QUESTIONS = ("Is the summary faithful to its source?", "Does the answer cite the
         ("id,verdict,verdict.1,verdict.2\nq,x,y,x\nr,x,x,x\n", 3, "verdict"),
         ("id,score,score.1\nq,3,4\nr,2,2\n", 2, "score"),
         ("id,score,score_2,score_3\nq,3,4,5\nr,2,2,1\n", 3, "score"),
-        # The number is of the run, whoever judged.
+        # The number is of the run, and of no judge.
         ("id,llm_judge_run1,llm_judge_run2\nq,x,y\nr,x,x\n", 2, "verdict"),
         ("ticket,Rating round 1,Rating round 2\nq,4,5\nr,3,3\n", 2, "score"),
         # The text of a question names it where nothing else does.
@@ -476,7 +476,8 @@ def test_columns_beside_what_was_said_are_not_what_was_said(tmp_path, text, word
         ("conversation_id,message_id,run,verdict\n" + "".join(
             f"c{m // 2},m{m},{n},x\n" for m in range(8) for n in (0, 1, 2)),
          "--column item_id=conversation_id,message_id, where it is of the question"),
-        ("id,1st pass,2nd pass\nq,good,bad\nr,good,good\ns,bad,bad\n", "'verdict={replication} pass'"),
+        ("id,1st pass,2nd pass\nq,good,bad\nr,good,good\ns,bad,bad\n",
+         "--column 'verdict={replication} pass'"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_what_would_settle_it(tmp_path, text, hint):

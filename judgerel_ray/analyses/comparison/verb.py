@@ -44,8 +44,8 @@ class CompareRequest(Labelled):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "coefficients by name; default krippendorff_alpha and percent_agreement; cohen_kappa "
-            "where labels are known",
+            "coefficients by name; default krippendorff_alpha and percent_agreement; of labels, "
+            "cohen_kappa",
             "NAME",
             read=split_names,
             repeats=True,

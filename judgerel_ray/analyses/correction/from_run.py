@@ -12,7 +12,13 @@ from judgerel_ray.analyses.correction.correction import (
     agreed_tables,
     correction_tables,
 )
-from judgerel_ray.analyses.correction.labels import gold_as_labels, labelled_units, read_labels
+from judgerel_ray.analyses.correction.labels import (
+    LABELLED,
+    gold_as_labels,
+    labelled_units,
+    passes,
+    read_labels,
+)
 from judgerel_ray.analyses.correction.show import correction_sections
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
@@ -54,11 +60,18 @@ def correction_of(
 
 def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScreen | Section]:
     """Make the page's section on scores without the judge's errors, where people labelled items."""
-    return (
-        []
-        if labels is None
-        else correction_sections(_corrected(measured.judged, read_labels(labels), labels))
-    )
+    judged = measured.judged
+    if labels is not None:
+        return correction_sections(_corrected(judged, read_labels(labels), labels))
+    # The column gold of a file says what such a table does, where its words say which one passes.
+    gold = gold_as_labels(judged)
+    if gold is None or "verdict" not in judged.frame.collect_schema():
+        return []
+    verdicts = judged.frame.select(pl.col("verdict").cast(pl.String)).unique().collect()["verdict"]
+    words = pl.concat([gold[LABELLED], verdicts.drop_nulls()]).to_frame("word")
+    if not words.select(passes(pl.col("word"), None).is_not_null().all()).item():
+        return []
+    return correction_sections(_corrected(judged, gold, judged.name))
 
 
 def _corrected(

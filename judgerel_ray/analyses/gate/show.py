@@ -42,8 +42,9 @@ from judgerel_ray.blocks.words import (
     missing_policy,
     number,
     reason,
+    telling_columns,
 )
-from judgerel_ray.core import count_of, cut_text
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -98,7 +99,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
-    return _blocks(gated, _table(gated, rows))
+    return _blocks(gated, _table(gated, rows, _groups(gated)))
 
 
 def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
@@ -119,7 +120,9 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
     more = [f"{n:,} more {word}" for word, n in hidden.items()]
     left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
-    table = _narrow(_table(gated, rows[:MOST_ROWS]))
+    keys = {tuple(row[name] for name in _groups(gated)) for row in gated.requirements.to_dicts()}
+    apart = telling_columns([dict(zip(_groups(gated), key, strict=True)) for key in keys] or [{}])
+    table = _narrow(_table(gated, rows[:MOST_ROWS], apart))
     needs = _needs(rows[:MOST_ROWS], _groups(gated))
     open_ = [Lines(needs)] if needs else []
     name, what = _NEXT.get(gated.verdict, ("", ""))
@@ -153,7 +156,7 @@ def _ends(names: Sequence[str], room: int) -> list[str]:
     """Names no longer than the room: their ends where those tell them apart."""
     ends = {one: one if len(one) <= room else f"..{one[2 - room :]}" for one in names}
     apart = len({*ends.values()}) == len(ends)
-    return [ends[one] if apart else cut_text(one, room) for one in names]
+    return [ends[one] if apart else one for one in names]
 
 
 def _needs(rows: Sequence[Row], groups: Sequence[str]) -> list[str]:
@@ -182,9 +185,9 @@ def _blocks(gated: Gated, *tables: Block) -> list[Block]:
     ]
 
 
-def _table(gated: Gated, rows: Sequence[Row]) -> Table:
-    """Requirements, a line each."""
-    lines = [_cells(row, _groups(gated)) for row in rows]
+def _table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
+    """Requirements, a line each; `names` are the columns that name a group."""
+    lines = [_cells(row, names) for row in rows]
     columns = [
         one
         for one in row_columns(_HEADS, lines, words=_HEADS)

@@ -33,6 +33,7 @@ from judgerel_ray.blocks.words import (
     number,
     percent,
     reason,
+    telling_columns,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.codes import Flag, no_interval_words
@@ -112,19 +113,6 @@ def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGro
         )
         for rows in map(groups.__getitem__, in_natural_order)
     ]
-
-
-def telling_columns(keys: Sequence[Mapping[str, object]]) -> list[str]:
-    """Name the columns by which groups differ, without those that the others imply.
-
-    That is the judge's where there is one group.
-    """
-    kept = [name for name in keys[0] if len({key[name] for key in keys}) > 1]
-    for name in [*kept]:
-        rest = [one for one in kept if one != name]
-        if name != "judge" and len({tuple(key[one] for one in rest) for key in keys}) == len(keys):
-            kept = rest
-    return kept or [name for name in keys[0] if name == "judge" and keys[0][name] is not None]
 
 
 def _label(row: Row, varying: Sequence[str]) -> str:

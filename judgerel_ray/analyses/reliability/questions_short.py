@@ -54,8 +54,10 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
     table = Table("", columns, fits=True)
     left = sum(_is_wrong(row) or _differs(row) for row in every) - len(shown)
     more = f"{count_of(left, 'more question')} of that kind in --full; " if left else ""
-    alike = count_of(len(every) - left - len(shown), "question")
-    rest = f"{more}{alike} answered alike" + " and right" * labelled
+    alike = [row for row in every if not _is_wrong(row) and not _differs(row)]
+    rest = f"{more}{count_of(len(alike), 'question')} answered alike"
+    if labelled:
+        rest += f", {sum(row['accuracy'] == 1 for row in alike):,} of them known to be right"
     return short_blocks(
         _scope(every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]),
         [*([table] if shown else []), Paragraph(rest, kind="soft")],

@@ -19,7 +19,6 @@ from judgerel_ray.analyses.reliability.findings import (
     lines_of,
     requests_findings,
     share_with_ends,
-    telling_columns,
     whole_judges,
     wrapped_line,
 )
@@ -37,6 +36,7 @@ from judgerel_ray.blocks.words import (
     nuisance,
     number,
     percent,
+    telling_columns,
 )
 from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag
@@ -108,9 +108,9 @@ def _replies_each(group: ShownGroup) -> str:
     row, again = group.row("krippendorff_alpha") or group.rows[0], group.again
     n, items = cast(int, row["n_replications"]), cast(int, row["n_items"])
     answers, left = divmod(cast(int, row["n_judgments"]), max(1, items * n))
-    if not left and answers > 1 and "responder" in str(row["unit"]):
-        return f"{answers:,} answers each, {count_of(n, 'reply', 'replies')} on each"
-    replies = f"{'up to ' * (left > 0 or answers != 1)}{n:,} replies each"
+    if not left and answers > 1:  # to several things that were asked about, such as answers
+        return f"{answers * n:,} replies each"
+    replies = f"{'up to ' * (left > 0)}{n:,} replies each"
     if again is None:
         return "asked once" if n == 1 else replies
     facets, repeats = nuisance(row, again), cast(int, again["n_replications"])

@@ -17,12 +17,12 @@ from judgerel_ray.counting.files.cells import parted, values_at
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
-    STATED,
     VALUES,
     Meaning,
     Siblings,
 )
 from judgerel_ray.counting.files.names import (
+    STATED,
     facet_of,
     is_aggregate,
     is_request,

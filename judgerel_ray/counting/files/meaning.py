@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
 from math import prod
-from shlex import quote
 
 import polars as pl
 
@@ -27,13 +26,19 @@ from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, pa
 from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.names import (
     BARE,
+    STATED,
+    called_of,
+    column_flag,
     facets_in,
+    halves,
     in_common,
     is_aggregate,
     is_annotator,
     is_answer,
+    is_called_verdict,
     is_category,
     is_metric,
+    is_numbered_thing,
     is_of_people,
     is_question,
     is_seed,
@@ -42,6 +47,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     patterns_like,
     patterns_of,
+    roles_inside,
     roles_of,
 )
 
@@ -59,11 +65,6 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 """A number behind the name of a judge, which may be of that name: ``claude-3``."""
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
-STATED = (
-    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
-    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?$"
-)
-"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
 _SCORED = re.compile(STATED)
 
 
@@ -302,7 +303,7 @@ class _Reader:
             for place, called in inside or [(name, name)]:
                 if is_of_people(called.partition(".")[0]):
                     continue
-                for role in _roles_inside(place) if inside else roles_of(called):
+                for role in roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
         return found
 
@@ -315,7 +316,7 @@ class _Reader:
             held = [parsed_cell(one) for one in texts.head(200)]
             if sum(one is not None for one in held) < _FEW_PARSED * len(held):
                 return []
-        return [(place, _called(place)) for place in leaves(column)]
+        return [(place, called_of(place)) for place in leaves(column)]
 
     def _has_value(self) -> bool:
         return any(name in self.roles for name in VALUES)
@@ -373,7 +374,7 @@ class _Reader:
         for name in self.begin.columns:
             if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
-            parts = [part for half in _halves(name) for part in half]
+            parts = [part for half in halves(name) for part in half]
             if roles_of(name) or any(map(is_of_people, parts)) or name not in self._texts:
                 continue
             stem = re.sub(r"[_\-. ]*\d+$", "", name)
@@ -406,7 +407,7 @@ class _Reader:
         """The item: the one place whose values come again, or any where judgments are siblings."""
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
-        there = there or self._asked_texts(is_wide=is_wide)
+        there = there or self._question_texts(is_wide=is_wide)
         coming_again = [one for one in there if self._comes_again(one)]
         keys = [one for one in coming_again if self._is_key(one)]
         # A task of many rows beside an id of each: items, or kinds of them.
@@ -424,7 +425,7 @@ class _Reader:
         elif there:
             self.open["item_id"] = tuple(there)
 
-    def _asked_texts(self, *, is_wide: bool) -> list[str]:
+    def _question_texts(self, *, is_wide: bool) -> list[str]:
         """The one column with the text of a question, which names it where no column has ids."""
         texts = [one for one in self._texts if is_question(one) and one not in self.taken]
         if len(texts) != 1 or not (is_wide or self._comes_again(texts[0])):
@@ -441,7 +442,7 @@ class _Reader:
             return [one for one in free if self._is_key(one)]
         if any(map(is_answer, self.begin.columns)):
             return []
-        return [one for one in free if is_question(_called(one))
+        return [one for one in free if is_question(called_of(one))
                 and self._texts[one].is_duplicated().all()]  # fmt: skip
 
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
@@ -483,12 +484,10 @@ class _Reader:
             if role in self.stated and (facets := facets_in(self.stated[role])):
                 named = self._like(role, self.stated[role])
                 if not named:
-                    what = "numbers" if role == "score" else "short texts, as verdicts are"
-                    other = "verdict" if role == "score" else "score"
-                    raise SweepError(
-                        f"columns like {self.stated[role]!r} hold no {what}",
-                        hint=column_flag(other, self.stated[role]),
-                    )
+                    what, other = (("numbers", "verdict") if role == "score"
+                                   else ("short texts, as verdicts are", "score"))  # fmt: skip
+                    problem = f"columns like {self.stated[role]!r} hold no {what}"
+                    raise SweepError(problem, hint=column_flag(other, self.stated[role]))
                 return _siblings_of(named, facets, role)
         if not self.beside:
             return None
@@ -503,7 +502,7 @@ class _Reader:
         """Columns that are like a pattern and may hold a role, with what each tells."""
         there = [one for one in self.begin.columns if one in self._texts and one not in self.taken]
         there = [one for one in there
-                 if not any(map(is_of_people, (one, *chain(*_halves(one)))))]  # fmt: skip
+                 if not any(map(is_of_people, (one, *chain(*halves(one)))))]  # fmt: skip
         if "{judge}" in pattern or "{replication}" in pattern:
             there = [one for one in there if not is_aggregate(one)]
         if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
@@ -565,7 +564,7 @@ class _Reader:
             return tuple(self.patterns)
         free = opened or [
             name for name, why in self._unused().items()
-            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
+            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name))))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and not is_seed(name) and REPLICATION not in roles_of(name)
@@ -618,7 +617,7 @@ class _Reader:
                 [words]
                 if roles_of(words)
                 else next(
-                    ([*half] for half in _halves(words) if all(map(roles_of, half))),
+                    ([*half] for half in halves(words) if all(map(roles_of, half))),
                     [one for one in re.split(r"[_\-. ()]+", words) if one],
                 )
             )
@@ -649,7 +648,7 @@ class _Reader:
         # Numbers that name other things, too (model_1 beside score_1), number no repeats; and a
         # table whose repeats or judges are told already has these columns for something else.
         beside = [
-            name for name in self.begin.columns if name not in names and _is_numbered_thing(name)
+            name for name in self.begin.columns if name not in names and is_numbered_thing(name)
         ]
         is_known = facet in self.roles or any(
             self._fits(facet, one) for one in self._places.get(facet, ())
@@ -733,8 +732,8 @@ class _Reader:
 
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
-        called = name if name in self.begin.columns else _called(name)
-        is_verdict = _is_verdict_of_its_own(name, called)
+        called = name if name in self.begin.columns else called_of(name)
+        is_verdict = is_called_verdict(name, called)
         if is_annotator(called) or (is_answer(called) and not is_verdict):
             return False
         values = {value for role, value in self._named_value.items() if role in VALUES}
@@ -757,7 +756,7 @@ class _Reader:
                 continue
             if is_annotator(name):
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
-            elif is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
+            elif is_of_people(name) or any(map(is_of_people, chain(*halves(name)))):
                 found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
             elif name in self.extra_scores:
                 found[name] = "scores of the same judges, whose verdicts are read"
@@ -777,42 +776,6 @@ def _are_verdicts(texts: pl.Series) -> bool:
     return few and isinstance(longest, int) and longest <= _SHORT
 
 
-def _called(place: str) -> str:
-    """What a place inside cells is called; a list of bare values by its column: `scores.*`."""
-    called = place.removesuffix(".*").rpartition(".")[2]
-    return called.removesuffix("s") if place.endswith("*") else called
-
-
-def _is_verdict_of_its_own(place: str, called: str) -> bool:
-    """Whether a name ends as those of verdicts do, or stands below one: `tone_score`, `votes.x`."""
-    above = [one.removesuffix("s") for one in place.split(".")[:-1]]
-    ends = [last for _, last in _halves(called) if "score" in roles_of(last) or "verdict" in last]
-    return bool(ends) or any(set(roles_of(name)) & set(VALUES) for name in above)
-
-
-def _roles_inside(place: str) -> list[str]:
-    """What a value inside an object may be: the id of another thing is no question's."""
-    called = _called(place)
-    above = [one for one in place.split(".")[:-1] if one != "*"]
-    if called == "id" and above:
-        return ["item_id"] if "item_id" in roles_of(above[-1]) else []
-    if called == "value":
-        several = {role for one in above for role in roles_of(one.removesuffix("s"))}
-        return [role for role in VALUES if several & set(VALUES)]
-    return roles_of(called)
-
-
-def column_flag(role: str, place: str) -> str:
-    """The flag that says what a place means, as a shell takes it.
-
-    Examples
-    --------
-    >>> column_flag("verdict", "winner"), column_flag("verdict", "Judge Verdict")
-    ('--column verdict=winner', "--column 'verdict=Judge Verdict'")
-    """
-    return f"--column {quote(f'{role}={place}')}"
-
-
 def _place_in_line(role: str) -> int:
     """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
 
@@ -823,19 +786,6 @@ def _place_in_line(role: str) -> int:
     """
     order = ("item_id", *FACETS, REPLICATION, *VALUES)
     return order.index(role) if role in order else len(order)
-
-
-def _is_numbered_thing(name: str) -> bool:
-    """Whether a name is a number of a model, an answer or a judge: ``model_1``."""
-    stem = re.sub(r"[_\-. ]*\d+$", "", name)
-    is_thing = key_of(stem) == "answer" or bool({"judge", "responder"} & set(roles_of(stem)))
-    return stem != name and is_thing
-
-
-def _halves(name: str) -> Iterator[tuple[str, str]]:
-    """A name cut in two at each of its joints, the last first."""
-    for joint in reversed([one.start() for one in re.finditer(r"[_\-. :]", name)]):
-        yield name[:joint], name[joint + 1 :]
 
 
 def _siblings_of(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from shlex import quote
 
 ROLES: dict[str, tuple[str, ...]] = {
     "item_id": (
@@ -183,6 +184,11 @@ ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]
 """Names of orders in which options are shown."""
 BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
+STATED = (
+    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
+    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?$"
+)
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
@@ -466,3 +472,55 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
+
+
+_VALUES = {"verdict", "score"}
+
+
+def called_of(place: str) -> str:
+    """What a place inside cells is called; a list of bare values by its column: `scores.*`."""
+    called = place.removesuffix(".*").rpartition(".")[2]
+    return called.removesuffix("s") if place.endswith("*") else called
+
+
+def is_called_verdict(place: str, called: str) -> bool:
+    """Whether a name ends as those of verdicts do, or stands below one: `tone_score`, `votes.x`."""
+    above = [one.removesuffix("s") for one in place.split(".")[:-1]]
+    ends = [last for _, last in halves(called) if "score" in roles_of(last) or "verdict" in last]
+    return bool(ends) or any(set(roles_of(name)) & _VALUES for name in above)
+
+
+def roles_inside(place: str) -> list[str]:
+    """What a value inside an object may be: the id of another thing is no question's."""
+    called = called_of(place)
+    above = [one for one in place.split(".")[:-1] if one != "*"]
+    if called == "id" and above:
+        return ["item_id"] if "item_id" in roles_of(above[-1]) else []
+    if called == "value":
+        several = {role for one in above for role in roles_of(one.removesuffix("s"))}
+        return [role for role in ("verdict", "score") if several & _VALUES]
+    return roles_of(called)
+
+
+def is_numbered_thing(name: str) -> bool:
+    """Whether a name is a number of a model, an answer or a judge: ``model_1``."""
+    stem = re.sub(r"[_\-. ]*\d+$", "", name)
+    is_thing = key_of(stem) == "answer" or bool({"judge", "responder"} & set(roles_of(stem)))
+    return stem != name and is_thing
+
+
+def halves(name: str) -> Iterator[tuple[str, str]]:
+    """A name cut in two at each of its joints, the last first."""
+    for joint in reversed([one.start() for one in re.finditer(r"[_\-. :]", name)]):
+        yield name[:joint], name[joint + 1 :]
+
+
+def column_flag(role: str, place: str) -> str:
+    """The flag that says what a place means, as a shell takes it.
+
+    Examples
+    --------
+    >>> column_flag("verdict", "winner"), column_flag("verdict", "Judge Verdict")
+    ('--column verdict=winner', "--column 'verdict=Judge Verdict'")
+    """
+    return f"--column {quote(f'{role}={place}')}"

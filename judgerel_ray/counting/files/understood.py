@@ -31,10 +31,10 @@ from judgerel_ray.counting.files.meaning import (
     SAMPLE,
     VALUES,
     Meaning,
-    column_flag,
     meaning_of,
 )
 from judgerel_ray.counting.files.names import (
+    column_flag,
     facet_of,
     facets_in,
     is_aggregate,

@@ -278,7 +278,7 @@ def test_few_verdicts_are_said_once_a_group():
          "not known from 2 replications of 20 questions, nor from 51 of 320"),
         ({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
           "design_replications": 5, "design_questions": 20},
-         "not known from 2 replications of 20 questions; 5 replications would tell"),
+         "not known from 2 replications of 20 questions; 5 replications would show it"),
         ({"unreachable": "error_stays", "error_of": None}, "the error of one facet stays"),
         ({"unreachable": "too_many_votes"}, "not within 51 votes"),
         ({"unreachable": "no_variance"}, "no variance"),

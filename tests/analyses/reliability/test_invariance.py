@@ -191,26 +191,3 @@ def test_where_nothing_varies_the_bootstrap_says_so():
     assert found["low"].to_list() == [None, None]
     said = found["estimator"].str.extract("no interval: all 2 questions (.*); with")
     assert said.to_list() == ["are unanimous", "come out alike"]
-
-
-def test_no_number_of_a_judge_depends_on_what_other_judges_failed_to_say():
-    """Replies without a verdict of one judge were one more category of all others."""
-    rng = np.random.default_rng(0)
-    rows = pl.DataFrame(
-        {
-            "judge": ["steady"] * 120 + ["failing"] * 120,
-            "item_id": [f"q{n // 3}" for n in range(120)] * 2,
-            "replication": [0, 1, 2] * 80,
-            "verdict": [*rng.choice(["pass", "fail"], 120), *rng.choice(["pass", "fail"], 120)],
-            "outcome": ["scored"] * 240,
-        }
-    )
-    failed = (pl.col("judge") == "failing") & (pl.int_range(pl.len()) % 7 == 0)
-    rows = rows.with_columns(
-        verdict=pl.when(~failed).then("verdict"),
-        outcome=pl.when(failed).then(pl.lit("unparsed")).otherwise("outcome"),
-    )
-    asked = {"coefficients": [*OF_COUNTS, "gwet_ac1", "brennan_prediger"]}
-    together = reduce_judgments(rows.lazy(), **asked).filter(judge="steady")
-    alone = reduce_judgments(rows.lazy().filter(judge="steady"), **asked)
-    assert together.equals(alone.select(together.columns))
