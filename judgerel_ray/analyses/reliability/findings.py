@@ -407,7 +407,7 @@ def _written(findings: Sequence[Remark]) -> list[list[str]]:
     names = tuple(one.who for one in findings if one.who)
     return [
         wrapped_line(f"{text if text.startswith(names) else text[0].upper() + text[1:]}.")
-        for text in finding_lines(findings)
+        for text in (line.rstrip(".") for line in finding_lines(findings))
     ]
 
 
