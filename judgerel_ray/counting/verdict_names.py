@@ -49,6 +49,7 @@ ASK = (
 _HEAD = 10_000  # rows that nearly always tell; only where they do not, all are read
 _ITEMS = 100  # questions that nearly always tell, wherever their rows are
 _PAIR = 2
+_LONG_NAME = 12  # characters from which a verdict is no letter or word for a place
 _COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
 _OF_OPTIONS = (*ORDER_EFFECTS, *OF_GOLD)
 _NOT_CROSSED = ("orders_not_crossed", "facets_not_crossed")
@@ -168,7 +169,10 @@ def ways_to_name(tally: Tally, where: Mapping[str, object]) -> tuple[str, str]:
         if not _marks(names) or orders.len() != _PAIR or orders.null_count():
             _two_places(names, orders, where)
     except SweepError:
-        return option, "--verdict-names option"
+        more = ""
+        if len(names) == _PAIR + 1 and len(names[-1]) < _LONG_NAME:  # of two places and a tie
+            more = f"; if {names[-1]} is a tie, write tie for it, and place can be named, too"
+        return option + more, "--verdict-names option"
     place = "with --verdict-names place A is the answer shown first"
     return f"{place}, {option}", "--verdict-names place or --verdict-names option"
 
