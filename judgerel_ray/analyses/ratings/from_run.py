@@ -76,7 +76,7 @@ class Ratings:
     @property
     def has_several_scales(self) -> bool:
         """Whether ratings are on two scales, which can be compared."""
-        return len(self.rows[1]) > 1
+        return self.scored[SCALE].n_unique() > 1
 
     @cached_property
     def sampled(self) -> bool:

@@ -26,6 +26,7 @@ from judgerel_ray.core import count_of
 
 _SURE = 0.05
 _ERRORS = "errors: share wrong, second less first, where both accept as many answers"
+_COUNTED = {"first": "first replies", "majority": "majorities"}
 _FEW = {
     "few_wrong": "fewer than 10 questions have a wrong answer",
     "few_right": "fewer than 10 questions have a right answer",
@@ -166,7 +167,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     >>> from judgerel_ray import example, systems
     >>> found = systems(example("judgments.csv"), resamples=50)
     >>> systems_short(found.tables(), None)[0].text
-    '1 pair of systems, on 8 shared questions: how much more the second has right'
+    '1 pair of systems, on 8 shared questions: how much more the second has right, by first replies'
     """
     every = sorted(
         tables["pairs"].iter_rows(named=True),
@@ -195,7 +196,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     return short_blocks(
         f"{count_of(len(every), 'pair')} of systems, on {least}"
         f"{count_of(items[-1], 'shared question')}{all_groups.shared}: how much more the "
-        "second has right",
+        f"second has right, by {_COUNTED.get(str(every[0]['answer']), '') if every else ''}",
         [
             *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
                          what="pair"),
