@@ -503,3 +503,12 @@ def test_gold_that_is_read_is_not_said_to_be_left_out(tmp_path):
     _, said = read(tmp_path, "id,verdict,gold\n" + "q,x,x\nq,y,x\nr,x,y\nr,x,y\n")
     assert "rows alike as repeats" in said
     assert "gold" not in said
+
+
+@pytest.mark.parametrize("name", ["Run {}", "r{}", "{}"])
+def test_items_that_are_called_as_runs_are_no_headings(tmp_path, name):
+    text = "id,verdict\n" + "".join(f"{name.format(n)},{'x' * (n != 2)}\n" for n in (1, 2, 3) * 2)
+    rows, said = read(tmp_path, text)
+    assert rows.height == 6
+    assert rows["verdict"].null_count() == 2
+    assert "heading" not in said

@@ -44,7 +44,7 @@ from judgerel_ray.blocks.words import (
     reason,
     telling_columns,
 )
-from judgerel_ray.core import count_of
+from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -130,7 +130,7 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     if any(row["reason"] == LeadCode.NAMES_UNKNOWN for row in rows) and commands.get("reduce"):
         what = "say what a verdict names (option or place)"
         command = f"{commands['reduce']} --verdict-names option"
-    elif any(row["reason"] == "single_replication" for row in rows):
+    elif name == "advise" and any(row["reason"] == "single_replication" for row in rows):
         what, command = "see what these judgments support", commands.get("doctor")
     return [*_blocks(gated, table, *left, *open_), *next_step((what, command))]
 
@@ -153,10 +153,10 @@ def _narrow(table: Table) -> Table:
 
 
 def _ends(names: Sequence[str], room: int) -> list[str]:
-    """Names no longer than the room: their ends where those tell them apart."""
+    """Names no longer than the room, their ends where those tell them apart; else two lines."""
     ends = {one: one if len(one) <= room else f"..{one[2 - room :]}" for one in names}
     apart = len({*ends.values()}) == len(ends)
-    return [ends[one] if apart else one for one in names]
+    return [ends[one] if apart else cut_text(one, 2 * room) for one in names]
 
 
 def _needs(rows: Sequence[Row], groups: Sequence[str]) -> list[str]:

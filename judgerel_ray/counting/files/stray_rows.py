@@ -6,6 +6,7 @@ are looked for in tables of text that are read whole at a glance, and each kind 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from judgerel_ray.counting.files.names import facet_of
 from judgerel_ray.counting.files.source import Source
 
 MOST_ROWS = 20_000
+_WORD = re.compile(r"\s*[^\W\d_]{2,}")  # and no letter alone, as items have: r1
 _MOST_TOTALS = 3  # lines below a table that sum it up
 TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
@@ -76,15 +78,22 @@ which sums up others"))
 
 
 def _headings(rows: pl.DataFrame) -> list[bool]:
-    """Which rows hold nothing but the name of a repeat, ``Run 1``, in their first column."""
+    """Which rows hold nothing but the name of a repeat, ``Run 1``, in their first column.
+
+    None where rows with judgments are called so, too: they are items, some without a verdict.
+    """
     first, *others = rows.columns
+    if not others:
+        return []
     rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
-    alone = rows.select(~rest).to_series() if others else pl.Series([], dtype=pl.Boolean)
-    return [
-        is_alone and not (cell or "").strip().isdecimal()
-        and facet_of([(cell or "").strip()]) == "replication"
-        for cell, is_alone in zip(rows[first], alone, strict=False)
+    alone = rows.select(~rest).to_series()
+    named = [
+        _WORD.match(cell or "") is not None and facet_of([(cell or "").strip()]) == "replication"
+        for cell in rows[first]
     ]  # fmt: skip
+    if any(is_named and not one for is_named, one in zip(named, alone, strict=True)):
+        return []
+    return named
 
 
 def _totals(rows: pl.DataFrame) -> Iterator[str]:

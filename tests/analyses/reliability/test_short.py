@@ -79,7 +79,9 @@ def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
     assert main(["reduce", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 14 + max(0, n_judges - 2)
-    assert all(len(line) <= 80 or line.startswith("  judgerel ") for line in lines)
+    while lines[-1].startswith("  judgerel "):  # what to type next: one command, or either of two
+        lines.pop()
+    assert max(map(len, lines)) <= 80
     assert sum(line.startswith("judge-") and "  " in line for line in lines) >= n_judges
 
 
