@@ -24,11 +24,11 @@ from numpydoc.docscrape import NumpyDocString
 
 import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
-from judgerel_ray.cli.parsing import commands
+from judgerel_ray.cli.parsing import all_verbs, commands
 from judgerel_ray.config import Sweep
 from judgerel_ray.core.schema import Schema, tables_of
 from judgerel_ray.core.tables import GroupColumns
-from judgerel_ray.core.verb import VERBS, Verb, flag_of, result_type
+from judgerel_ray.core.verb import Verb, flag_of, result_type
 from judgerel_ray.protocols.ask import SweepTable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -195,7 +195,8 @@ def verbs_page() -> str:
     for name, command in commands().items():
         context = click.Context(command, info_name=f"judgerel {name}")
         usage = command.get_usage(context).removeprefix("usage: ").rstrip()
-        verb, told = VERBS[name], {one.name: one for one in fields(VERBS[name].options)}
+        verb = all_verbs()[name]
+        told = {one.name: one for one in fields(verb.options)}
         lines += [f"## judgerel {name}", "", f"{verb.help[0].upper()}{verb.help[1:]}.", ""]
         lines += ["```text", usage, "```", "", "| argument | default | meaning |", "|---|---|---|"]
         for one in command.params:
@@ -241,7 +242,7 @@ def result_of(verb: Verb) -> type | None:
 
 def results() -> list[type]:
     """The classes of all verbs' results, by name."""
-    found = {one for verb in VERBS.values() if (one := result_of(verb)) is not None}
+    found = {one for verb in all_verbs().values() if (one := result_of(verb)) is not None}
     return sorted(found, key=lambda one: one.__name__)
 
 
@@ -278,7 +279,7 @@ def columns_page() -> str:
         "stand in their place.", "", *_meanings(GroupColumns), "",
     ]  # fmt: skip
     for name in commands():
-        verb = VERBS[name]
+        verb = all_verbs()[name]
         if not verb.prints:
             continue
         made, result = described(verb.act, "Returns"), result_of(verb)

@@ -18,6 +18,8 @@ On the tiny table of simulated judges that comes with the package:
 from __future__ import annotations
 
 import gc
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from judgerel_ray.interrupts import catch_interrupts, is_the_command
 
@@ -25,66 +27,78 @@ if is_the_command():  # before anything else is imported, which takes longer tha
     catch_interrupts()
     gc.set_threshold(20_000)  # what is imported stays: looking through it for garbage is in vain
 
-# In the order in which `judgerel --help` lists them. A function of an analysis imported here is a
-# verb of the command line, too.
-from judgerel_ray.asking.verb import init, plan, run, exact, status, verify, rejudge, replay  # isort: skip
-from judgerel_ray.asking.verb import load_sweep  # isort: skip
-from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
-from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
-from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
-from judgerel_ray.analyses.agreement.verb import agree  # isort: skip
-from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
-from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
-from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
-from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
-from judgerel_ray.analyses.ratings.verb import align, rank, scales  # isort: skip
-from judgerel_ray.analyses.advice.verb import advise  # isort: skip
-from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
-from judgerel_ray.analyses.gate.verb import gate  # isort: skip
-from judgerel_ray.analyses.correction.verb import correct, label  # isort: skip
-from judgerel_ray.reporting.verb import refresh, report  # isort: skip
-from judgerel_ray.examples import example  # isort: skip
-from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
-from judgerel_ray.core.version import __version__  # isort: skip
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.advice.verb import advise as advise
+    from judgerel_ray.analyses.agreement.verb import agree as agree
+    from judgerel_ray.analyses.comparison.verb import compare as compare
+    from judgerel_ray.analyses.confusion.verb import uncertainty as uncertainty
+    from judgerel_ray.analyses.correction.verb import correct as correct
+    from judgerel_ray.analyses.correction.verb import label as label
+    from judgerel_ray.analyses.distributions.verb import distributions as distributions
+    from judgerel_ray.analyses.doctor.verb import doctor as doctor
+    from judgerel_ray.analyses.gate.verb import gate as gate
+    from judgerel_ray.analyses.panels.verb import cascade as cascade
+    from judgerel_ray.analyses.panels.verb import panels as panels
+    from judgerel_ray.analyses.ratings.verb import align as align
+    from judgerel_ray.analyses.ratings.verb import rank as rank
+    from judgerel_ray.analyses.ratings.verb import scales as scales
+    from judgerel_ray.analyses.reliability.verb import questions as questions
+    from judgerel_ray.analyses.reliability.verb import reduce as reduce
+    from judgerel_ray.analyses.reliability.verb import serving as serving
+    from judgerel_ray.analyses.selection.verb import select as select
+    from judgerel_ray.analyses.selection.verb import systems as systems
+    from judgerel_ray.asking.verb import exact as exact
+    from judgerel_ray.asking.verb import init as init
+    from judgerel_ray.asking.verb import load_sweep as load_sweep
+    from judgerel_ray.asking.verb import plan as plan
+    from judgerel_ray.asking.verb import rejudge as rejudge
+    from judgerel_ray.asking.verb import replay as replay
+    from judgerel_ray.asking.verb import run as run
+    from judgerel_ray.asking.verb import status as status
+    from judgerel_ray.asking.verb import verify as verify
+    from judgerel_ray.core import ReadingWarning as ReadingWarning
+    from judgerel_ray.core import UnfinishedRunWarning as UnfinishedRunWarning
+    from judgerel_ray.core.version import __version__ as __version__
+    from judgerel_ray.examples import example as example
+    from judgerel_ray.importers.verb import import_judgments as import_judgments
+    from judgerel_ray.importers.verb import items as items
+    from judgerel_ray.reporting.verb import refresh as refresh
+    from judgerel_ray.reporting.verb import report as report
 
-__all__ = [
-    "ReadingWarning",
-    "UnfinishedRunWarning",
-    "__version__",
-    "advise",
-    "agree",
-    "align",
-    "cascade",
-    "compare",
-    "correct",
-    "distributions",
-    "doctor",
-    "exact",
-    "example",
-    "gate",
-    "import_judgments",
-    "init",
-    "items",
-    "label",
-    "load_sweep",
-    "panels",
-    "plan",
-    "questions",
-    "rank",
-    "reduce",
-    "refresh",
-    "rejudge",
-    "replay",
-    "report",
-    "run",
-    "scales",
-    "select",
-    "serving",
-    "status",
-    "systems",
-    "uncertainty",
-    "verify",
-]
+_HOMES = {
+    "asking.verb": "init plan run exact status verify rejudge replay load_sweep",
+    "importers.verb": "import_judgments items",
+    "analyses.doctor.verb": "doctor",
+    "analyses.reliability.verb": "questions reduce serving",
+    "analyses.agreement.verb": "agree",
+    "analyses.confusion.verb": "uncertainty",
+    "analyses.distributions.verb": "distributions",
+    "analyses.selection.verb": "select systems",
+    "analyses.panels.verb": "cascade panels",
+    "analyses.ratings.verb": "align rank scales",
+    "analyses.advice.verb": "advise",
+    "analyses.comparison.verb": "compare",
+    "analyses.gate.verb": "gate",
+    "analyses.correction.verb": "correct label",
+    "reporting.verb": "refresh report",
+    "examples": "example",
+    "core": "ReadingWarning UnfinishedRunWarning",
+    "core.version": "__version__",
+}
+"""Names by the module they are loaded from, in the order in which `judgerel --help` lists verbs.
+A function of an analysis named here is a verb of the command line, too."""
+
+__all__ = [name for names in _HOMES.values() for name in names.split()]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name when it is first used: a command needs one verb, not all."""
+    for module, names in _HOMES.items():
+        if name in names.split():
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+import judgerel_ray
 from judgerel_ray import examples
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core.verb import (
@@ -82,6 +83,8 @@ FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""
 _NEAR = 0.8
 """How alike two flags are of which one is a slip of the other: --items is none of --limits."""
+_IMPORT = "import_judgments"
+"""The function of `import`, a word that Python keeps for itself."""
 _NUMBER = re.compile(r"-\d|-\.\d")
 
 
@@ -148,8 +151,9 @@ def _refuse(error: click.UsageError) -> NoReturn:
 
 def _elsewhere(option: str) -> str | None:
     """The verb that is called as an option is, else the verbs that have it."""
-    others = [name for name, one in VERBS.items() if option in _spellings(one)]
-    if option.removeprefix("--") in VERBS:
+    verbs = all_verbs()
+    others = [name for name, one in verbs.items() if option in _spellings(one)]
+    if option.removeprefix("--") in verbs:
         others = [option.removeprefix("--")]
     if len(others) > FEW:
         return f"{PROGRAM} --help"
@@ -441,11 +445,12 @@ class _Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names of verbs."""
-        return list(VERBS)
+        return list(all_verbs())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Make the command of a verb."""
-        return _Command(VERBS[cmd_name]) if cmd_name in VERBS else None
+        verb = _verb_called(cmd_name)
+        return None if verb is None else _Command(verb)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Say what to try first where nothing is asked."""
@@ -457,8 +462,9 @@ class _Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or say which is near."""
-        if not args[0].startswith("-") and args[0] not in VERBS and not ctx.resilient_parsing:
-            near = get_close_matches(args[0], VERBS, n=1)
+        typed = args[0].startswith("-") or _verb_called(args[0]) is not None
+        if not typed and not ctx.resilient_parsing:
+            near = get_close_matches(args[0], all_verbs(), n=1)
             meant = f" (meant {near[0]}?)" if near else ""
             ctx.fail(f"no such verb: {args[0]!r}{meant}")
         return super().resolve_command(ctx, args)
@@ -470,9 +476,10 @@ class _Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Verbs below the headings of their groups."""
-        width = max(len(name) for name in VERBS)
+        verbs = all_verbs()
+        width = max(len(name) for name in verbs)
         for group in GROUPS:
-            rows = [(name.ljust(width), one.help) for name, one in VERBS.items()
+            rows = [(name.ljust(width), one.help) for name, one in verbs.items()
                     if one.group == group]  # fmt: skip
             with formatter.section(group):
                 formatter.write_dl(rows)
@@ -480,4 +487,24 @@ class _Verbs(click.Group):
 
 def commands() -> dict[str, click.Command]:
     """Every verb's command, for the documentation."""
-    return {name: _Command(verb) for name, verb in VERBS.items()}
+    return {name: _Command(verb) for name, verb in all_verbs().items()}
+
+
+def all_verbs() -> dict[str, Verb]:
+    """Every verb by its name, in the order in which `judgerel --help` lists them.
+
+    Examples
+    --------
+    >>> list(all_verbs())[:3]
+    ['init', 'plan', 'run']
+    """
+    named = ("import" if name == _IMPORT else name for name in judgerel_ray.__all__)
+    return {name: verb for name in named if (verb := _verb_called(name)) is not None}
+
+
+def _verb_called(name: str) -> Verb | None:
+    """The verb of that name; its module alone is loaded."""
+    function = _IMPORT if name == "import" else name
+    if function in judgerel_ray.__all__:
+        getattr(judgerel_ray, function)
+    return VERBS.get(name)

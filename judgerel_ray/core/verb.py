@@ -248,7 +248,7 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {}
-"""Every verb by its name, once the package is imported."""
+"""Verbs whose modules are imported; :func:`judgerel_ray.cli.parsing.all_verbs` has all."""
 
 
 def verb(

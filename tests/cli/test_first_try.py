@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.core.verb import VERBS
+from judgerel_ray.cli.parsing import all_verbs
+
+VERBS = all_verbs()
 
 ON_RAY = {"run", "exact", "refresh"}
 """Verbs whose examples ask judges on a Ray of this machine."""

@@ -14,9 +14,10 @@ import jsonschema
 import pytest
 
 from judgerel_ray.benchmarks import LOADERS
-from judgerel_ray.cli.parsing import commands
+from judgerel_ray.cli.parsing import all_verbs, commands
 from judgerel_ray.config import parse_sweep
-from judgerel_ray.core.verb import VERBS
+
+VERBS = all_verbs()
 
 _HERE = Path(__file__).parent
 

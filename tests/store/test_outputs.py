@@ -21,13 +21,15 @@ import pytest
 from judgerel_ray import example, report
 from judgerel_ray.blocks.result import rows_json
 from judgerel_ray.cli import main
+from judgerel_ray.cli.parsing import all_verbs
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
-from judgerel_ray.core.verb import VERBS
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.places import refuse_inside_run
+
+VERBS = all_verbs()
 
 ROWS = "item_id,replication,verdict\nq1,0,A\nq1,1,A\nq2,0,B\nq2,1,A\nq3,0,B\nq3,1,B\n"
 ITEMS = "item_id,question,option_a,option_b\n1,Q,x,y\n2,R,x,y\n"
