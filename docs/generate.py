@@ -24,11 +24,11 @@ from numpydoc.docscrape import NumpyDocString
 
 import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
-from judgerel_ray.cli.parsing import all_verbs, commands
+from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
 from judgerel_ray.core.schema import Schema, tables_of
 from judgerel_ray.core.tables import GroupColumns
-from judgerel_ray.core.verb import Verb, flag_of, result_type
+from judgerel_ray.core.verb import Verb, all_verbs, flag_of, result_type
 from judgerel_ray.protocols.ask import SweepTable
 
 ROOT = Path(__file__).resolve().parents[1]

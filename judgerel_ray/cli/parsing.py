@@ -18,19 +18,19 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-import judgerel_ray
 from judgerel_ray import examples
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core.verb import (
     FORCE,
     GROUPS,
-    VERBS,
     Labelled,
     Named,
     OptionFlag,
     Verb,
+    all_verbs,
     annotation,
     default_shown,
+    find_verb,
     flag,
     flag_of,
     spelled,
@@ -83,8 +83,6 @@ FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""
 _NEAR = 0.8
 """How alike two flags are of which one is a slip of the other: --items is none of --limits."""
-_IMPORT = "import_judgments"
-"""The function of `import`, a word that Python keeps for itself."""
 _NUMBER = re.compile(r"-\d|-\.\d")
 
 
@@ -449,7 +447,7 @@ class _Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Make the command of a verb."""
-        verb = _verb_called(cmd_name)
+        verb = find_verb(cmd_name)
         return None if verb is None else _Command(verb)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -462,7 +460,7 @@ class _Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or say which is near."""
-        typed = args[0].startswith("-") or _verb_called(args[0]) is not None
+        typed = args[0].startswith("-") or find_verb(args[0]) is not None
         if not typed and not ctx.resilient_parsing:
             near = get_close_matches(args[0], all_verbs(), n=1)
             meant = f" (meant {near[0]}?)" if near else ""
@@ -488,23 +486,3 @@ class _Verbs(click.Group):
 def commands() -> dict[str, click.Command]:
     """Every verb's command, for the documentation."""
     return {name: _Command(verb) for name, verb in all_verbs().items()}
-
-
-def all_verbs() -> dict[str, Verb]:
-    """Every verb by its name, in the order in which `judgerel --help` lists them.
-
-    Examples
-    --------
-    >>> list(all_verbs())[:3]
-    ['init', 'plan', 'run']
-    """
-    named = ("import" if name == _IMPORT else name for name in judgerel_ray.__all__)
-    return {name: verb for name in named if (verb := _verb_called(name)) is not None}
-
-
-def _verb_called(name: str) -> Verb | None:
-    """The verb of that name; its module alone is loaded."""
-    function = _IMPORT if name == "import" else name
-    if function in judgerel_ray.__all__:
-        getattr(judgerel_ray, function)
-    return VERBS.get(name)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
+from importlib import import_module
 from os import PathLike, fspath
 from shlex import quote
 from textwrap import wrap
@@ -192,7 +193,9 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
     words = [quote(fspath(path)) for path in paths]
     if "-" in words or not words:
         return None
-    known = {one.name for one in fields(VERBS[name].options)}  # type: ignore[arg-type]
+    other = find_verb(name)
+    assert other is not None, name
+    known = {one.name for one in fields(other.options)}  # type: ignore[arg-type]
     carried = {"scale", *(one.name for one in fields(Labelled))} & known
     for one in fields(reading) if reading else ():
         if one.name not in carried:
@@ -248,7 +251,36 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {}
-"""Verbs whose modules are imported; :func:`judgerel_ray.cli.parsing.all_verbs` has all."""
+"""Verbs whose modules are imported."""
+_IMPORT = "import_judgments"
+"""The function of `import`, a word that Python keeps for itself."""
+
+
+def find_verb(name: str) -> Verb | None:
+    """The verb of that name, None where there is none; its module alone is loaded.
+
+    Examples
+    --------
+    >>> find_verb("reduce").group, find_verb("reducing")
+    ('Analyse', None)
+    """
+    package, function = import_module("judgerel_ray"), _IMPORT if name == "import" else name
+    if name not in VERBS and function in package.__all__:
+        getattr(package, function)
+    return VERBS.get(name)
+
+
+def all_verbs() -> dict[str, Verb]:
+    """Every verb by its name, in the order in which `judgerel --help` lists them.
+
+    Examples
+    --------
+    >>> list(all_verbs())[:3]
+    ['init', 'plan', 'run']
+    """
+    functions: list[str] = import_module("judgerel_ray").__all__
+    named = ("import" if name == _IMPORT else name for name in functions)
+    return {name: made for name in named if (made := find_verb(name)) is not None}
 
 
 def verb(

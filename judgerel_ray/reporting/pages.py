@@ -68,7 +68,7 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.core import count_of
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.core.verb import VERBS
+from judgerel_ray.core.verb import all_verbs
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.snapshot import Snapshot, replicated, unread_damage
 from judgerel_ray.measuring.alpha_figures import floor_figure
@@ -143,7 +143,7 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
 
 def _made(field: str, *found: object, options: Mapping[str, object]) -> list[Block | FirstScreen]:
     """What the functions that verbs name in a field make, each by the options of its verb."""
-    named = {name: getattr(one, field) for name, one in VERBS.items()}
+    named = {name: getattr(one, field) for name, one in all_verbs().items()}
     makers = {name: resolve_name(maker) for name, maker in named.items() if maker}
     return [block for name, make in makers.items() for block in make(*found, options.get(name))]
 

@@ -330,6 +330,15 @@ except SystemExit:
     assert found.stderr == "[]\n"
 
 
+@pytest.mark.parametrize("verb", ["reduce", "gate"])
+def test_a_verb_alone_in_its_process_suggests_another_whose_module_is_not_loaded(
+    command, judgments, verb
+):
+    found = command(verb, judgments)
+    assert "Traceback" not in found.stderr
+    assert re.search(rf"judgerel (?!{verb})\w+ {judgments}", " ".join(found.stdout.split()))
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_completion_is_printed(shell, capsys):
     with pytest.raises(SystemExit) as left:

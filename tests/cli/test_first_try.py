@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.cli.parsing import all_verbs
+from judgerel_ray.core.verb import all_verbs
 
 VERBS = all_verbs()
 

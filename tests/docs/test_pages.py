@@ -14,8 +14,9 @@ import jsonschema
 import pytest
 
 from judgerel_ray.benchmarks import LOADERS
-from judgerel_ray.cli.parsing import all_verbs, commands
+from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import parse_sweep
+from judgerel_ray.core.verb import all_verbs
 
 VERBS = all_verbs()
 

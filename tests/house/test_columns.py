@@ -18,10 +18,10 @@ from judgerel_ray.analyses.drift.standing import summary_of
 from judgerel_ray.analyses.panels.cascades import cascade_run_tables
 from judgerel_ray.analyses.panels.tables import CascadedShares
 from judgerel_ray.cli import main
-from judgerel_ray.cli.parsing import all_verbs
 from judgerel_ray.config.series import Series
 from judgerel_ray.core.schema import Schema
 from judgerel_ray.core.tables import GroupColumns
+from judgerel_ray.core.verb import all_verbs
 from judgerel_ray.measuring.distributions import reasoning_table
 from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
 from judgerel_ray.reporting.verb import Refreshed

@@ -21,8 +21,8 @@ import pytest
 from judgerel_ray import example, report
 from judgerel_ray.blocks.result import rows_json
 from judgerel_ray.cli import main
-from judgerel_ray.cli.parsing import all_verbs
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
+from judgerel_ray.core.verb import all_verbs
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.files import Disk

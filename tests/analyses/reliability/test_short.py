@@ -25,9 +25,8 @@ from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.show import reduced_result
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
-from judgerel_ray.cli.parsing import all_verbs
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.verb import Labelled, command_on, spelled
+from judgerel_ray.core.verb import Labelled, all_verbs, command_on, spelled
 from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.measuring.reliability import reduce_judgments
 
