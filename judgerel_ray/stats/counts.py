@@ -353,8 +353,7 @@ class CountStatistic:
 
     def takes_part(self, units: Floats) -> NDArray[np.bool_]:
         """Mark the units that take part, shape (..., U)."""
-        enough: NDArray[np.bool_] = self.n_ratings(units) >= self.min_ratings
-        return enough
+        return self.n_ratings(units) >= self.min_ratings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -189,8 +189,7 @@ def payoff(p: ArrayLike) -> NDArray[np.float64]:
     inside = np.where(near_1, 0.5, np.maximum(values, 1e-300))
     log = np.log(inside)
     found = (1 - inside + inside * log) / (inside * log**2)
-    paid: NDArray[np.float64] = np.where(near_1, 0.5 + (1 - values) / 6, found)
-    return paid
+    return np.where(near_1, 0.5 + (1 - values) / 6, found)
 
 
 def capital_path(p_T: Iterable[float | None]) -> Iterator[float]:

@@ -78,8 +78,7 @@ class _Problem:
         """What one verdict adds to the totals, whole or not."""
         if self.name != "gwet_ac1":
             return np.ones(len(self.step_U))
-        parts: Floats = self.scale / (self.sizes_U * len(self.sizes_U))
-        return parts
+        return self.scale / (self.sizes_U * len(self.sizes_U))
 
     def chance(self, totals: Floats) -> Floats:
         """C of totals (..., K)."""

@@ -296,8 +296,7 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     for start in range(0, len(rows_NV), _BATCH):
         batch = rows_NV[start : start + _BATCH]
         found[start : start + _BATCH] = _agreement(batch[:, (batch > 0).any(axis=0)], k)
-    agreement: Floats = found[back.reshape(-1)]
-    return agreement
+    return found[back.reshape(-1)]
 
 
 @lru_cache(maxsize=1024)
@@ -405,8 +404,7 @@ def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
             found[same_width] = _pooled(rows, k)
         else:
             found[same_width] = disjoint_agreement(rows.astype(np.float64), k)
-    agreement: Floats = found[back.reshape(-1)]
-    return agreement
+    return found[back.reshape(-1)]
 
 
 def _pooled(rows_NV: NDArray[np.int64], k: int) -> Floats:

@@ -218,8 +218,7 @@ def equations(
 
 def summed(codes: Codes, weights: Floats, n: int) -> Floats:
     """Sum weights by code, for codes 0 ... n - 1."""
-    summed: Floats = np.bincount(codes, weights, minlength=n).astype(np.float64)
-    return summed
+    return np.bincount(codes, weights, minlength=n).astype(np.float64)
 
 
 def less(by_group: Floats) -> Floats:

@@ -229,8 +229,7 @@ def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floa
     n_repeated = run_sums(repeated, units.starts_I)
     scaled = scaled_IC[:, 0]
     each = np.divide(scaled, n_repeated, out=np.zeros_like(scaled), where=n_repeated > 0)
-    weights: Floats = np.repeat(each, n_levels) * repeated
-    return weights
+    return np.repeat(each, n_levels) * repeated
 
 
 def _pair_classes(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:

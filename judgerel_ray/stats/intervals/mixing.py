@@ -262,8 +262,7 @@ def sorted_likelihood(rows_DV: Floats, shares_JV: Floats) -> Floats:
                     key = taken | 1 << v
                     longer[key] = longer[key] + more_DJ if key in longer else more_DJ
         sums = longer
-    whole: Floats = sums[(1 << n_values) - 1]
-    return whole
+    return sums[(1 << n_values) - 1]
 
 
 def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
@@ -303,8 +302,7 @@ def sorted_distributions(n_values: int) -> Floats:
     while len(partitions(parts + 1, n_values)) <= PARTITIONS:
         parts += 1
     more = np.array(partitions(parts, n_values), dtype=np.float64) / parts
-    distributions: Floats = np.unique(np.vstack([two, more]).round(12), axis=0)
-    return distributions
+    return np.unique(np.vstack([two, more]).round(12), axis=0)
 
 
 def partitions(n: int, n_parts: int, most: int | None = None) -> list[list[int]]:

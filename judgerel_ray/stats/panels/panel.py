@@ -104,8 +104,7 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
     Shape (n_questions,).
     """
     questions = np.asarray(questions_U)
-    means: Floats = np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
-    return means
+    return np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
 
 
 def mean_interval(

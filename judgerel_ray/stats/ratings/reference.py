@@ -514,8 +514,7 @@ def _weighted_mean(weight_P: Floats) -> Callable[[Floats], Floats]:
         if not counting.any():
             return np.full(values_PB.shape[1:], np.nan)
         shares = weight_P[counting] / weight_P.sum()
-        found: Floats = np.tensordot(shares, values_PB[counting], axes=1)
-        return found
+        return np.tensordot(shares, values_PB[counting], axes=1)
 
     return mean
 

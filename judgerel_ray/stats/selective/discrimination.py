@@ -155,8 +155,7 @@ def _by_kind(
 def _placements(first_N: Floats, second_M: Floats) -> Floats:
     """Share of the second that each of the first exceeds, ties counting half."""
     below, tied = _ordered(first_N, second_M)
-    placed: Floats = (below + tied / 2) / second_M.size
-    return placed
+    return (below + tied / 2) / second_M.size
 
 
 def _ends(

@@ -263,8 +263,7 @@ def conformal_sets(shares_MO: ArrayLike, rule: ConformalRule) -> NDArray[np.bool
     [[True, False], [False, False]]
     """
     reach = _nonconformity(shares_MO, ordered=rule.ordered, function="conformal_sets")
-    inside: NDArray[np.bool_] = reach <= rule.reach
-    return inside
+    return reach <= rule.reach
 
 
 def _nonconformity(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:

@@ -240,8 +240,7 @@ def _influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Flo
 
 def _tail_sums(values_T: Floats) -> Floats:
     """Sums from each place to the last."""
-    summed: Floats = np.cumsum(values_T[::-1])[::-1]
-    return summed
+    return np.cumsum(values_T[::-1])[::-1]
 
 
 def _steps(
@@ -353,8 +352,7 @@ def _thinned(scores: Floats, most: int, n: int) -> Floats:
         accepted = np.cumsum(counts) / n
         steps = np.arange(1, most + 1) / most * accepted[-1]
         distinct = distinct[np.unique(np.searchsorted(accepted, steps - 1e-12))]
-    found: Floats = -distinct
-    return found
+    return -distinct
 
 
 def _dkw(

@@ -207,8 +207,7 @@ class OrderedAnswers:
 
     def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
         """Give the places of the questions that have a wrong, or a right, answer with a score."""
-        found: NDArray[np.intp] = np.unique(self._question[(self._wrong > 0) == wrong])
-        return found
+        return np.unique(self._question[(self._wrong > 0) == wrong])
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
