@@ -137,6 +137,22 @@ def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
     )
 
 
+def drawn_counts(
+    counts_UV: NDArray[np.int64], n_U: NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw so many of each unit's ratings without replacement, `size` times; shape (size, U, V)."""
+    drawn = np.zeros((size, *counts_UV.shape), dtype=np.int64)
+    wanted = np.broadcast_to(n_U, (size, len(n_U))).copy()
+    left_U = counts_UV.sum(axis=1)
+    for value in range(counts_UV.shape[1] - 1):
+        good = counts_UV[:, value]
+        left_U = left_U - good
+        drawn[:, :, value] = rng.hypergeometric(good, left_U, wanted)
+        wanted -= drawn[:, :, value]
+    drawn[:, :, -1] = wanted
+    return drawn
+
+
 def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:
     """Refuse fewer declared categories than values that occur (ValueError)."""
     if n_categories is None or np.ndim(counts_UV) != 2:
@@ -191,16 +207,16 @@ class Coefficient:
     Examples
     --------
     >>> Coefficient(name="percent_agreement", undefined="single_replication", estimator="pairs",
-    ...             n_units=0, n_raters=0, n_ratings=0, n_missing=0).value is None
+    ...             n_units=0).value is None
     True
     """
 
     name: str
     estimator: str
     n_units: int
-    n_raters: int
-    n_ratings: int
-    n_missing: int
+    n_raters: int = 0
+    n_ratings: int = 0
+    n_missing: int = 0
     value: float | None = None
     low: float | None = None
     high: float | None = None

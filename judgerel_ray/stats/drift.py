@@ -25,6 +25,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.counts import drawn_counts
+
 PERMUTATIONS = 9_999
 """Rearrangements that the verdicts are held against; p is no smaller than about 1 in so many."""
 LEAST_PERMUTATIONS = 999
@@ -99,7 +101,7 @@ def exchangeability(
     step = max(1, _AT_A_TIME // pooled_UV.size)
     for start in range(0, n_draws, step):
         size = min(step, n_draws - start)
-        sums.append(moved.sums(_rearranged(pooled_UV, seen_UV.sum(axis=1), size, rng)))
+        sums.append(moved.sums(drawn_counts(pooled_UV, seen_UV.sum(axis=1), size, rng)))
     # Each sum by its rank: their nulls have tails of other kinds.
     ranks = rankdata(-np.round(np.concatenate(sums), 9), axis=0, method="max")
     # The best rank decides; of several that are best in some sum, how unusual the others are.
@@ -136,23 +138,6 @@ class _Moves:
             together = np.where(self.spread > 0, away.sum(axis=1) ** 2 / self.spread, 0.0)
         usual = (away * self.share).sum(axis=(1, 2)) ** 2
         return np.stack([each.sum(axis=(1, 2)), together.sum(axis=1), usual], axis=1)
-
-
-def _rearranged(
-    pooled_UV: CountArray, n_new_U: CountArray, size: int, rng: np.random.Generator
-) -> CountArray:
-    """Draw which of each condition's verdicts are the new ones; shape (size, U, V)."""
-    n_values = pooled_UV.shape[1]
-    drawn = np.zeros((size, *pooled_UV.shape), dtype=np.int64)
-    wanted = np.broadcast_to(n_new_U, (size, len(n_new_U))).copy()
-    left_U = pooled_UV.sum(axis=1)
-    for value in range(n_values - 1):
-        good = pooled_UV[:, value]
-        left_U = left_U - good
-        drawn[:, :, value] = rng.hypergeometric(good, left_U, wanted)
-        wanted -= drawn[:, :, value]
-    drawn[:, :, -1] = wanted
-    return drawn
 
 
 STAKE = 0.6

@@ -100,9 +100,6 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
         undefined=None if n_units else "no_verdicts",
         estimator=f"majorities of {k}, exact from distributions",
         n_units=n_units,
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
 
 

@@ -26,7 +26,7 @@ from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings
 from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
-from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, between, bootstrap_weights
+from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
@@ -426,14 +426,10 @@ def bootstrap_kappa(
     >>> bootstrap_kappa(found, n_resamples=200, seed=0, confidence=0.95).n_resamples
     200
     """
-    n = len(found.terms.terms_CT)
-    if np.isnan(found.value):
-        return Interval(undefined="undefined")
-    if n < _FEWEST:
-        return Interval(undefined="too_few_units", n_questions=n)
-    weights = bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
-    values = np.concatenate([found.terms.at(one) for one in weights])
-    return between(found.value, values, confidence, "percentile", n)
+    return resampled_interval(
+        found.value, found.terms.at, len(found.terms.terms_CT), n_resamples=n_resamples, seed=seed,
+        confidence=confidence,
+    )  # fmt: skip
 
 
 def kappa_floor(found: LabelAgreement) -> NoiseFloor:

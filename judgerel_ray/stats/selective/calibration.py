@@ -264,7 +264,7 @@ def brier_score(
     if not n:
         return Coefficient(
             name="brier_score", undefined="no_verdicts", estimator="mean of squares", n_units=0,
-            n_raters=0, n_ratings=0, n_missing=n_all,
+            n_missing=n_all,
         )  # fmt: skip
     squares = (stated - right) ** 2
     value = float(squares.mean())

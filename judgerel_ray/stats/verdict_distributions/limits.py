@@ -11,16 +11,17 @@ R = replications (sampled reasonings). In bounds N are items, and the last of V 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.agreement.agreement import correct_for_chance
 from judgerel_ray.stats.agreement.majority import majority_probabilities
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
-from judgerel_ray.stats.intervals.interval import Interval, student_interval
+from judgerel_ray.stats.intervals.interval import student_interval, with_interval
 
 LIMITS = (
     "percent_agreement",
@@ -120,9 +121,7 @@ def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
     full = np.full_like(agreement, n_categories)
     by_ac1 = divide(1 - together, full - 1)
     chance = np.stack([together, by_ac1, np.where(full > 1, 1 / full, np.nan)])
-    # One value alone: chance agreement is certain, and nothing can exceed it.
-    under = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
-    alpha, ac1, prediger = divide(agreement - chance, under)
+    alpha, ac1, prediger = correct_for_chance(agreement, chance)
     entropy = 1 - divide(divide(total_T[..., 2], q), np.log(full))
     stability = divide(
         np.moveaxis(total_T[..., 3 : 3 + n_majorities], -1, 0),
@@ -142,24 +141,13 @@ def _coefficient(
         undefined=undefined,
         estimator="limit of infinitely many replications, exact from distributions",
         n_units=n_units,
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
     if undefined:
         return found
     ends = student_interval(
         value, left_out_C, confidence, chance_corrected=name in _SIGNED, weights_C=weights_C
     )
-    return _with_ends(found, ends)
-
-
-def _with_ends(found: Coefficient, ends: Interval) -> Coefficient:
-    """A coefficient with its interval, how that was made, or why there is none."""
-    return replace(
-        found, low=ends.low, high=ends.high, interval_method=ends.kind,
-        standard_error=ends.standard_error, no_interval=ends.undefined,
-    )  # fmt: skip
+    return with_interval(found, ends)
 
 
 def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
@@ -236,15 +224,12 @@ def score_limit(
         f"{level} scores, "
         "replies without one left out",
         n_units=int(taking.sum()),
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
     if undefined:
         return found
     left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
     ends = student_interval(found.value or 0.0, left_out_C, confidence, chance_corrected=True)
-    return _with_ends(found, ends)
+    return with_interval(found, ends)
 
 
 def _alphas(
