@@ -396,14 +396,10 @@ class CountTable:
         """Sum the terms of the units that take part."""
         key = statistic.terms, statistic.min_ratings
         if key not in self._sums:
-            self._sums[key] = term_sums(_complete_units(self.counts_UV, statistic), statistic)
+            taking = statistic.takes_part(self.counts_UV)
+            units = self.counts_UV if taking.all() else self.counts_UV[taking]
+            self._sums[key] = term_sums(units, statistic)
         return self._sums[key]
-
-
-def _complete_units(units: Floats, statistic: CountStatistic) -> Floats:
-    """Units that take part."""
-    taking = statistic.takes_part(units)
-    return units if taking.all() else units[taking]
 
 
 def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coefficient:

@@ -398,7 +398,9 @@ def _by_pseudo_values(
     """Student's t of pseudo-values, with the degrees of freedom that their kurtosis leaves."""
     from scipy.special import stdtr
 
-    apart = Combined(name="difference", parts=(first, second), combine=_second_less_first)
+    apart = Combined(
+        name="difference", parts=(first, second), combine=lambda both_PB: both_PB[1] - both_PB[0]
+    )
     difference = whole(apart)
     pseudo_C = (n - 1) * (difference - apart.left_out())
     if n < 2 or np.isnan(pseudo_C).any():
@@ -413,12 +415,6 @@ def _by_pseudo_values(
     degrees = min(n - 1.0, 2 * n / excess) if excess > _NONE else n - 1.0
     p = 2 * float(stdtr(degrees, -abs(difference) / error))
     return JudgeDifference(p=p, few=degrees < FEW_DECIDING, degrees=degrees)
-
-
-def _second_less_first(values_PB: Floats) -> Floats:
-    """Difference of two parts."""
-    difference: Floats = values_PB[1] - values_PB[0]
-    return difference
 
 
 def _exchangeable(

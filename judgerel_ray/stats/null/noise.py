@@ -272,10 +272,24 @@ def _permuted_floors(
     empty = margins.totals_V.size * margins.sizes_U.size > _EMPTY * margins.n
     if way == "verdicts" and empty and all(map(_is_of_runs, statistics)):
         made = _nulls_of_runs(counts, statistics, values, margins, n_permutations, rng)
-        return [
-            floor_of(value, null, NullMethod.REASSIGNMENTS)
-            for value, null in zip(values, made, strict=True)
-        ]
+    else:
+        made = _nulls_of_tables(counts, statistics, values, margins, n_permutations, way, rng)
+    return [
+        floor_of(value, null, NullMethod.REASSIGNMENTS)
+        for value, null in zip(values, made, strict=True)
+    ]
+
+
+def _nulls_of_tables(
+    counts: Floats,
+    statistics: Sequence[CountStatistic],
+    values: Sequence[float],
+    margins: Margins,
+    n_permutations: int,
+    way: Way,
+    rng: np.random.Generator,
+) -> list[Floats]:
+    """Coefficients of permuted tables."""
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
     # Of one value there is one table, whatever is permuted: it is computed once.
@@ -296,10 +310,7 @@ def _permuted_floors(
             np.repeat(null, min(statistic.most_permutations or n_permutations, n_permutations))
             for null, statistic in zip(made, statistics, strict=True)
         ]
-    return [
-        floor_of(value, found, NullMethod.REASSIGNMENTS)
-        for value, found in zip(values, made, strict=True)
-    ]
+    return made
 
 
 def _is_of_runs(statistic: CountStatistic) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import correct_for_chance
-from judgerel_ray.stats.agreement.majority import majority_probabilities
+from judgerel_ray.stats.agreement.majority import checked_distributions, majority_probabilities
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import student_interval, with_interval
@@ -89,9 +89,10 @@ def limit_coefficients(
     >>> [(one.name, round(one.value, 4)) for one in found[:2]]
     [('percent_agreement', 0.75), ('krippendorff_alpha', 0.3333)]
     """
-    shares, clusters = _checked(distributions_UV, clusters_U)
+    shares, there = checked_distributions(distributions_UV, function="limit_coefficients")
+    clusters = clusters_of(clusters_U, there.size, function="limit_coefficients")[there]
     n_values = n_categories if n_categories is not None else shares.shape[1]
-    if n_values < 1 or any(k < 1 for k in majorities):
+    if n_values < 1 or not shares.shape[1] or any(k < 1 for k in majorities):
         raise ValueError("limit_coefficients: n_categories and majorities must be at least 1")
     check_confidence(confidence, function="limit_coefficients")
     stability = [(majority_probabilities(shares, k) ** 2).sum(axis=1) for k in majorities]
@@ -156,23 +157,6 @@ def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
     summed = np.zeros((known.size, terms_UT.shape[1]))
     np.add.at(summed, number, terms_UT)
     return summed
-
-
-def _checked(
-    distributions_UV: ArrayLike, clusters_U: ArrayLike | None
-) -> tuple[Floats, NDArray[np.generic]]:
-    """Rows without NaN, each a distribution, and their questions."""
-    shares = np.asarray(distributions_UV, dtype=np.float64)
-    if shares.ndim != 2 or not shares.shape[1]:
-        raise ValueError(
-            f"limit_coefficients: distributions_UV must have 2 dimensions, got {shares.shape}"
-        )
-    clusters = clusters_of(clusters_U, len(shares), function="limit_coefficients")
-    there = ~np.isnan(shares).any(axis=1)
-    kept = shares[there]
-    if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
-        raise ValueError("limit_coefficients: distributions_UV must hold rows that sum to 1")
-    return kept, clusters[there]
 
 
 NumericLevel = Literal["ordinal", "interval"]
