@@ -438,17 +438,27 @@ def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coe
     value = float(statistic.value(table.total(statistic)))
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
     basis = n_ratings[n_ratings >= 2] if statistic.chance_corrected else n_ratings
-    n_raters = int(basis.max(initial=0))
     undefined = _undefined_reason(statistic, most, n_ratings.size) if np.isnan(value) else None
+    return coefficient_of_units(
+        statistic.name, statistic.estimator, basis, value=value, undefined=undefined
+    )
+
+
+def coefficient_of_units(
+    name: str, estimator: str, n_ratings_U: NDArray[np.number], *, value: float | None,
+    undefined: str | None,
+) -> Coefficient:  # fmt: skip
+    """Give a coefficient with the numbers of units that have so many ratings each."""
+    n_ratings, n_raters = int(n_ratings_U.sum()), int(n_ratings_U.max(initial=0))
     return Coefficient(
-        name=statistic.name,
+        name=name,
         value=None if undefined else value,
         undefined=undefined,
-        estimator=statistic.estimator,
-        n_units=basis.size,
+        estimator=estimator,
+        n_units=n_ratings_U.size,
         n_raters=n_raters,
-        n_ratings=int(basis.sum()),
-        n_missing=basis.size * n_raters - int(basis.sum()),
+        n_ratings=n_ratings,
+        n_missing=n_ratings_U.size * n_raters - n_ratings,
     )
 
 

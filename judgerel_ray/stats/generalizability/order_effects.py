@@ -17,6 +17,7 @@ from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
     checked_counts,
+    coefficient_of_units,
     divide,
     row_sums,
     run_sums,
@@ -361,15 +362,4 @@ def _coefficient(
     ends = Interval(undefined="undefined")
     if value is not None:
         ends = student_interval(value, left_out_Q, confidence, chance_corrected=chance_corrected)
-    n_ratings, most = int(m_Q.sum()), int(m_Q.max(initial=0))
-    found = Coefficient(
-        name=name,
-        estimator=words,
-        value=value,
-        undefined=why,
-        n_units=m_Q.size,
-        n_raters=most,
-        n_ratings=n_ratings,
-        n_missing=m_Q.size * most - n_ratings,
-    )
-    return with_interval(found, ends)
+    return with_interval(coefficient_of_units(name, words, m_Q, value=value, undefined=why), ends)
