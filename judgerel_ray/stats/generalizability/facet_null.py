@@ -282,7 +282,4 @@ def _floor_of_moments(
         spread, p = 0.0, 1.0 if abs(value - centre) < 1e-9 else 0.0
     else:
         p = erfc(abs(value - centre) / spread / sqrt(2))
-    return NoiseFloor(
-        mean=centre, sd=spread, p=p, n_permutations=0,
-        kind=NullMethod.LEVELS_CLOSED_FORM,
-    )  # fmt: skip
+    return NoiseFloor(mean=centre, sd=spread, p=p, kind=NullMethod.LEVELS_CLOSED_FORM)

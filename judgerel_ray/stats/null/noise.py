@@ -88,7 +88,7 @@ class NoiseFloor:
     mean: float | None
     sd: float | None
     p: float | None
-    n_permutations: int
+    n_permutations: int = 0
     kind: NullMethod | None = None
     n_undefined: int = 0
 
@@ -98,7 +98,7 @@ class NoiseFloor:
         return "" if self.kind is None else self.kind.words(n=self.n_permutations)
 
 
-NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0)
+NOTHING = NoiseFloor(mean=None, sd=None, p=None)
 """What has no floor."""
 
 
@@ -391,7 +391,6 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
         mean=null.mean,
         sd=null.sd,
         p=null.p if null.tells_p else None,
-        n_permutations=0,
         kind=kind if null.tells_p else NullMethod.CLOSED_FORM_NO_P,
     )
 

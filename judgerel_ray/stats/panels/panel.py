@@ -182,7 +182,7 @@ def panel_floor(
     )  # fmt: skip
     p = erfc(abs(n_right - mean) / sd / sqrt(2)) if sd > 0 else 1.0
     kind = NullMethod.VERDICTS_CLOSED_FORM
-    return NoiseFloor(mean=mean / n, sd=sd / n, p=p, n_permutations=0, kind=kind)
+    return NoiseFloor(mean=mean / n, sd=sd / n, p=p, kind=kind)
 
 
 def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:

@@ -461,10 +461,10 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
     variance = float(((apart[0].T @ apart[0]) * (apart[1].T @ apart[1])).sum()) / (n - 1)
     sd = sqrt(max(0.0, variance)) / room
     if sd < 1e-12:  # one side has one value: shuffling changes nothing
-        return NoiseFloor(mean=0.0, sd=0.0, p=1.0, n_permutations=0, kind=NullMethod.LABELS_ALIKE)
+        return NoiseFloor(mean=0.0, sd=0.0, p=1.0, kind=NullMethod.LABELS_ALIKE)
     if g.size > _CELLS:
         p = 2 * float(ndtr(-abs(value) / sd))
-        return NoiseFloor(mean=0.0, sd=sd, p=p, n_permutations=0, kind=NullMethod.GOLD_NORMAL)
+        return NoiseFloor(mean=0.0, sd=sd, p=p, kind=NullMethod.GOLD_NORMAL)
     rng = np.random.default_rng(0)
     step = max(1, _HELD // g.size)
     null: list[Floats] = []

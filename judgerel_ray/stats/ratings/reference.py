@@ -221,10 +221,10 @@ def _floor(
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
         kind = NullMethod.LABELS_ALIKE  # as of a judge with one label only
-        return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, kind=kind)
+        return NoiseFloor(mean=mean, sd=0.0, p=1.0, kind=kind)
     sd = sqrt(variance) / n
     p = 2 * float(ndtr(-abs(float(labels_U.mean()) - mean) / sd))
-    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=NullMethod.LABELS_NORMAL)
+    return NoiseFloor(mean=mean, sd=sd, p=p, kind=NullMethod.LABELS_NORMAL)
 
 
 def _chance_agreement(counts_UV: Floats) -> float | None:

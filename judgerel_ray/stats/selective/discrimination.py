@@ -358,7 +358,7 @@ def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayL
     right, mean, sd = shuffled_right(question, verdict, counts, np.searchsorted(names, gold))
     return NoiseFloor(
         mean=mean / n_replies, sd=sd / n_replies, p=_two_sided(right - mean, sd, step=0.5),
-        n_permutations=0, kind=NullMethod.GOLD_NORMAL,
+        kind=NullMethod.GOLD_NORMAL,
     )  # fmt: skip
 
 
@@ -394,7 +394,7 @@ def ranking_floor(
     pairs, sd = n_right * (n - n_right), float(np.sqrt(variance))
     return NoiseFloor(
         mean=0.5, sd=sd / pairs, p=_two_sided(float(pieces.sum()), sd, step=0.0),
-        n_permutations=0, kind=NullMethod.SCORES_NORMAL,
+        kind=NullMethod.SCORES_NORMAL,
     )  # fmt: skip
 
 

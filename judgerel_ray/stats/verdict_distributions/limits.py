@@ -340,19 +340,21 @@ class VarianceSplit:
     # Shape (n_questions, n_values). Estimated verdict distribution of each question; NaN without a
     # reasoning.
     mean_UV: Floats  # noqa: N815  a shape, not a case
-    agreement: float | None  # How often two replications of a question agree, unbiased.
+    agreement: float | None = None  # How often two replications of a question agree, unbiased.
     # Variance between reasonings, summed over verdicts: what Rao-Blackwellised replications keep.
-    reasoning: float | None
+    reasoning: float | None = None
     # Variance of the verdict drawn, given the reasoning. `reasoning` + `verdict` is exactly 1 -
     # `agreement`.
-    verdict: float | None
+    verdict: float | None = None
     # `reasoning` over 1 - `agreement`: reasonings needed, as a share of letters drawn, for the same
     # error. None where the replications never differ.
-    ratio: float | None
-    ratio_low: float | None  # Ends of its 95 % jackknife interval over questions, within [0, 1].
-    ratio_high: float | None
-    n_questions: int  # Questions with two reasonings or more, and their reasonings.
-    n_reasonings: int
+    ratio: float | None = None
+    ratio_low: float | None = (
+        None  # Ends of its 95 % jackknife interval over questions, within [0, 1].
+    )
+    ratio_high: float | None = None
+    n_questions: int = 0  # Questions with two reasonings or more, and their reasonings.
+    n_reasonings: int = 0
 
 
 def split_variance(distributions_URV: ArrayLike) -> VarianceSplit:
@@ -414,10 +416,7 @@ def split_variance(distributions_URV: ArrayLike) -> VarianceSplit:
     reasoning = np.maximum(0.0, 1 - agreement - verdict)
     n = int(pair.sum())
     if not n:
-        return VarianceSplit(
-            mean_UV=mean, agreement=None, reasoning=None, verdict=None, ratio=None,
-            ratio_low=None, ratio_high=None, n_questions=0, n_reasonings=0,
-        )  # fmt: skip
+        return VarianceSplit(mean_UV=mean)
     split = np.stack([reasoning, reasoning + verdict])
     ratio = _share(split.sum(axis=1))
     ends = student_interval(
