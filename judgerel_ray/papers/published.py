@@ -8,7 +8,7 @@ judgments, which counts do not tell.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,20 @@ from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
-from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
+from judgerel_ray.counting.verdicts.policy import Row, method_columns
 from judgerel_ray.measuring.estimates import noise_columns
-from judgerel_ray.stats import Interval, count_statistic
+from judgerel_ray.papers.estimator import (
+    codes_from_verdicts,
+    schroeder2024,
+    schroeder2024_noise_floor,
+)
+from judgerel_ray.papers.summaries import (
+    FiveNumbers,
+    five_numbers,
+    head_to_tail_accuracy,
+    inter_rater_spread,
+)
+from judgerel_ray.stats import Interval, NoiseFloor, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 
@@ -42,8 +53,6 @@ def code_table(
     >>> code_table(labels, unit=["item_id"]).tolist()
     [[1.0, 6.0], [2.0, nan]]
     """
-    from judgerel_ray.papers import codes_from_verdicts
-
     try:
         codes = codes_from_verdicts(
             rows[LETTER].to_list(),
@@ -97,104 +106,73 @@ _RIGHT = "schroeder2024_right_answers"
 _NONE = Interval(undefined="undefined")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+def _row(
+    group: Group, name: str, words: str, value: float | None = None, *, undefined: str | None,
+    interval: Interval = _NONE, floor: NoiseFloor | None = None, noted: Sequence[Noted] = (),
+    measurement: str = "nominal", n_missing: int = 0,
+) -> Row:  # fmt: skip
     """One number, or why there is none."""
-
-    name: str
-    words: str
-    value: float | None = None
-    interval: Interval = _NONE
-    undefined: str | None = None
-    noted: tuple[Noted, ...] = ()
-
-
-def _printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
-    """Numbers of the tables printed; "single_judge" where judges are compared and there is one."""
-    found: list[_Found] = []
-    for name in names:
-        if name in _SPREADS:
-            found += _spread(group, rows, name)
-        elif name == _RIGHT:
-            found += _right(rows)
-        else:
-            found.append(_accuracy(group, rows, name))
-    for one in found:
-        yield {
-            "coefficient": one.name,
-            "value": one.value,
-            "low": one.interval.low,
-            "high": one.interval.high,
-            **noise_columns(None),
-            "measurement": "nominal",
-            "missing": None,
-            "n_categories": None,
-            "n_missing": 0,
-            **method_columns(one.words, one.interval, noted=one.noted),
-            "undefined": one.undefined,
-            **group.basis,
-        }
+    return {
+        "coefficient": name,
+        "value": value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "measurement": measurement,
+        "missing": None,
+        "n_categories": None,
+        "n_missing": n_missing,
+        **method_columns(words, interval, floor, noted=noted),
+        "undefined": undefined,
+        **group.basis,
+    }
 
 
-def _spread(group: Group, rows: pl.DataFrame, name: str) -> list[_Found]:
+def _spread(group: Group, rows: pl.DataFrame, name: str) -> Iterator[Row]:
     """Table 1: five numbers of the agreement between judges, over replications."""
-    from judgerel_ray.papers import inter_rater_spread
-
     rule = _SPREADS[name]
     words = f"agreement of pairs of judges in each replication; {_RULES[rule]}"
     if "judge" not in group.unit:
-        return _five(name, words, undefined="single_judge")
+        return _five(group, name, words, undefined="single_judge")
     apart = [one for one in group.unit if one not in ("judge", "judge_fingerprint")]
     codes = code_table(rows, unit=apart, raters=["judge"])
     if codes is None:
-        return _five(name, words, undefined="no_letter_codes")
+        return _five(group, name, words, undefined="no_letter_codes")
     found = inter_rater_spread(codes, non_response=rule)  # type: ignore[arg-type]
-    return _five(
-        name, words, [*found.summary] if found.summary else None, undefined="no_pair_of_answers"
-    )
+    return _five(group, name, words, found.summary, undefined="no_pair_of_answers")
 
 
-def _right(rows: pl.DataFrame) -> list[_Found]:
+def _right(group: Group, rows: pl.DataFrame) -> Iterator[Row]:
     """Table 4: five numbers of how many verdicts on a question are "correct"."""
-    from judgerel_ray.papers import five_numbers
-
     words = "verdicts that say correct, by question"
     if not is_correctness(rows):
-        return _five(_RIGHT, words, undefined="no_right_and_wrong")
+        return _five(group, _RIGHT, words, undefined="no_right_and_wrong")
     right = pl.col(LETTER).str.to_lowercase() == "correct"
     found = five_numbers(rows.group_by("item_id").agg(right.sum().alias("n"))["n"].to_numpy())
     rules = rows["definition"].unique().to_list() if "definition" in rows.columns else []
     if len(rules) == 1 and rules[0]:
         words += f"; rule: {rules[0]}"
-    return _five(_RIGHT, words, [*found] if found else None, undefined="no_verdicts")
+    return _five(group, _RIGHT, words, found, undefined="no_verdicts")
 
 
 def _five(
-    name: str, words: str, numbers: Sequence[float] | None = None, *, undefined: str
-) -> list[_Found]:
+    group: Group, name: str, words: str, numbers: FiveNumbers | None = None, *, undefined: str
+) -> Iterator[Row]:
     """Five numbers as rows; without them, the reason in each."""
-    return [
-        _Found(
-            name=f"{name}_{one}",
-            words=words,
-            value=None if numbers is None else float(numbers[place]),
-            undefined=undefined if numbers is None else None,
-        )
-        for place, one in enumerate(_FIVE)
-    ]
+    why = None if numbers else undefined
+    for one, value in zip(_FIVE, numbers or repeat(None), strict=False):
+        yield _row(group, f"{name}_{one}", words, value, undefined=why)
 
 
-def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
+def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> Row:
     """Table 5: the accuracy that a judge gives a model, with one of its two errors."""
-    from judgerel_ray.papers import head_to_tail_accuracy
-
     words = "share of verdicts that say correct; a reply without a verdict says incorrect"
     codes = code_table(rows, unit=group.unit) if is_correctness(rows) else None
     if codes is None:
-        return _Found(name=name, words=words, undefined="no_right_and_wrong")
+        return _row(group, name, words, undefined="no_right_and_wrong")
     found = head_to_tail_accuracy(codes)
     if found.value is None:
-        return _Found(name=name, words=words, undefined="no_verdicts")
+        return _row(group, name, words, undefined="no_verdicts")
     if name == _ACCURACY:
         interval = _by_question(group, codes)
         error, error_name = (
@@ -205,8 +183,8 @@ def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
         error, error_name = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
         interval = _by_replication(found.value, error, found.n_replications)
     words += f"; {error_name} {'unknown' if error is None else f'{error:.2g}'}"
-    noted: tuple[Noted, ...] = ((Flag.MONTE_CARLO_ONLY, ()),) if name == _MONTE_CARLO else ()
-    return _Found(name=name, words=words, value=found.value, interval=interval, noted=noted)
+    noted: list[Noted] = [(Flag.MONTE_CARLO_ONLY, ())] if name == _MONTE_CARLO else []
+    return _row(group, name, words, found.value, undefined=None, interval=interval, noted=noted)
 
 
 def _by_question(group: Group, codes_RQ: NDArray[np.float64]) -> Interval:
@@ -262,15 +240,19 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]
     ['no_letter_codes']
     """
-    yield from _printed_rows(group, rows, [name for name in names if name not in _ESTIMATOR])
+    for name in names:
+        if name in _SPREADS:
+            yield from _spread(group, rows, name)
+        elif name == _RIGHT:
+            yield from _right(group, rows)
+        elif name not in _ESTIMATOR:
+            yield _accuracy(group, rows, name)
     if wanted := [name for name in names if name in _ESTIMATOR]:
         yield from _estimator_rows(group, rows, wanted)
 
 
 def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
     """Alpha and omega of one group."""
-    from judgerel_ray.papers import schroeder2024, schroeder2024_noise_floor
-
     codes = code_table(rows, unit=group.unit)
     found = None if codes is None else schroeder2024(codes)
     noise = None if codes is None else schroeder2024_noise_floor(codes, observed=found)
@@ -288,25 +270,14 @@ def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> I
             )
         if omega and found and found.n_improper:
             words.append(f"{found.n_improper} uniquenesses below 0")
-        why = (found.omega_undefined if omega else found.alpha_undefined) if found else None
-        yield {
-            "coefficient": name,
-            "value": (found.omega if omega else found.alpha) if found else None,
-            "low": None,
-            "high": None,
-            "noise_floor": null.mean if null else None,
-            "noise_floor_sd": null.sd if null else None,
-            "p_noise": null.p if null else None,
-            "noise": null.p > NOISE_ABOVE if null and null.p is not None else None,
-            "measurement": "interval",
-            "missing": None,
-            "n_categories": None,
-            "n_missing": 0 if codes is None else int(np.isnan(codes).sum()),
-            **method_columns("; ".join(words), noted=noted),
-            "null_method": NullMethod.QUESTION_SHUFFLES.value
-            if null and null.n_permutations
-            else None,
-            "n_permutations": (null.n_permutations or None) if null else None,
-            "undefined": why if found else "no_letter_codes",
-            **group.basis,
-        }
+        value, why = (None, "no_letter_codes") if found is None else (
+            (found.omega, found.omega_undefined) if omega else (found.alpha, found.alpha_undefined)
+        )  # fmt: skip
+        floor = None if null is None else NoiseFloor(
+            mean=null.mean, sd=null.sd, p=null.p, n_permutations=null.n_permutations,
+            kind=NullMethod.QUESTION_SHUFFLES if null.n_permutations else None,
+        )  # fmt: skip
+        yield _row(
+            group, name, "; ".join(words), value, undefined=why, floor=floor, noted=noted,
+            measurement="interval", n_missing=0 if codes is None else int(np.isnan(codes).sum()),
+        )  # fmt: skip

@@ -60,12 +60,7 @@ def application_rows(
         named[part].replace("_", "/", 1) if named else None for part in ("judge", "responder")
     )
     for question, texts in document.items():
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise SweepError(
-                "a question must hold a list of texts, one a replication",
-                where={"file": place, "question": question},
-            )
-        for replication, text in enumerate(texts):
+        for replication, text in enumerate(_texts(texts, {"file": place, "question": question})):
             yield judge, TEMPERATURE, question, HEAD_TO_TAIL, replication, text, responder
 
 
@@ -231,12 +226,8 @@ def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
                         f"a question must start with bbh, squad or mtb, got {question!r}",
                         where={"file": place, "judge": judge},
                     )
-                if not _is_texts(texts):
-                    raise SweepError(
-                        "a question must hold a list of texts, one a replication",
-                        where={"file": place, "judge": judge, "question": question},
-                    )
-                for replication, text in enumerate(texts):
+                where = {"file": place, "judge": judge, "question": question}
+                for replication, text in enumerate(_texts(texts, where)):
                     yield judge, temperature, question, benchmark, replication, text, None
 
 
@@ -251,9 +242,11 @@ def _object(value: object, place: str, what: str) -> Iterator[tuple[str, object]
     yield from value.items()
 
 
-def _is_texts(value: object) -> TypeGuard[list[str]]:
-    """Whether a value is a list of strings."""
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+def _texts(value: object, where: Mapping[str, object]) -> list[str]:
+    """The texts of one question."""
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise SweepError("a question must hold a list of texts, one a replication", where=where)
+    return value
 
 
 def _temperature(name: str, place: str) -> float:

@@ -422,7 +422,7 @@ def head_to_tail_accuracy(correct_RQ: ArrayLike) -> AccuracyEstimate:
         )
     if not np.isin(correct[~np.isnan(correct)], (0.0, 1.0)).all():
         raise ValueError("head_to_tail_accuracy: values must be 0, 1 or NaN")
-    per_question, per_replication = _means(correct, axis=0), _means(correct, axis=1)
+    per_question, per_replication = _means(correct.T), _means(correct)
     return AccuracyEstimate(
         value=float(per_question.mean()) if per_question.size else None,
         monte_carlo_se=_standard_error(per_replication),
@@ -462,12 +462,9 @@ def _chooses_gold(text: str, asked: AnsweredQuestion) -> bool:
     return not all(repeated) and not any("incorrect" in sentence for sentence in sentences)
 
 
-def _means(values: NDArray[np.float64], *, axis: int) -> NDArray[np.float64]:
-    """Means along an axis over what is not missing; all-missing ones are left out."""
-    valid = ~np.isnan(values)
-    counts = valid.sum(axis=axis)
-    sums = np.where(valid, values, 0.0).sum(axis=axis)
-    means: NDArray[np.float64] = sums[counts > 0] / counts[counts > 0]
+def _means(values_NM: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of rows over what is not missing; rows without anything are left out."""
+    means: NDArray[np.float64] = np.nanmean(values_NM[~np.isnan(values_NM).all(axis=1)], axis=1)
     return means
 
 

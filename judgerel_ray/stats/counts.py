@@ -137,6 +137,22 @@ def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
     )
 
 
+def drawn_counts(
+    counts_UV: NDArray[np.int64], n_U: NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw so many of each unit's ratings without replacement, `size` times; shape (size, U, V)."""
+    drawn = np.zeros((size, *counts_UV.shape), dtype=np.int64)
+    wanted = np.broadcast_to(n_U, (size, len(n_U))).copy()
+    left_U = counts_UV.sum(axis=1)
+    for value in range(counts_UV.shape[1] - 1):
+        good = counts_UV[:, value]
+        left_U = left_U - good
+        drawn[:, :, value] = rng.hypergeometric(good, left_U, wanted)
+        wanted -= drawn[:, :, value]
+    drawn[:, :, -1] = wanted
+    return drawn
+
+
 def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:
     """Refuse fewer declared categories than values that occur (ValueError)."""
     if n_categories is None or np.ndim(counts_UV) != 2:
@@ -191,16 +207,16 @@ class Coefficient:
     Examples
     --------
     >>> Coefficient(name="percent_agreement", undefined="single_replication", estimator="pairs",
-    ...             n_units=0, n_raters=0, n_ratings=0, n_missing=0).value is None
+    ...             n_units=0).value is None
     True
     """
 
     name: str
     estimator: str
     n_units: int
-    n_raters: int
-    n_ratings: int
-    n_missing: int
+    n_raters: int = 0
+    n_ratings: int = 0
+    n_missing: int = 0
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -353,8 +369,7 @@ class CountStatistic:
 
     def takes_part(self, units: Floats) -> NDArray[np.bool_]:
         """Mark the units that take part, shape (..., U)."""
-        enough: NDArray[np.bool_] = self.n_ratings(units) >= self.min_ratings
-        return enough
+        return self.n_ratings(units) >= self.min_ratings
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -381,14 +396,10 @@ class CountTable:
         """Sum the terms of the units that take part."""
         key = statistic.terms, statistic.min_ratings
         if key not in self._sums:
-            self._sums[key] = term_sums(_complete_units(self.counts_UV, statistic), statistic)
+            taking = statistic.takes_part(self.counts_UV)
+            units = self.counts_UV if taking.all() else self.counts_UV[taking]
+            self._sums[key] = term_sums(units, statistic)
         return self._sums[key]
-
-
-def _complete_units(units: Floats, statistic: CountStatistic) -> Floats:
-    """Units that take part."""
-    taking = statistic.takes_part(units)
-    return units if taking.all() else units[taking]
 
 
 def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coefficient:
@@ -427,17 +438,27 @@ def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coe
     value = float(statistic.value(table.total(statistic)))
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
     basis = n_ratings[n_ratings >= 2] if statistic.chance_corrected else n_ratings
-    n_raters = int(basis.max(initial=0))
     undefined = _undefined_reason(statistic, most, n_ratings.size) if np.isnan(value) else None
+    return coefficient_of_units(
+        statistic.name, statistic.estimator, basis, value=value, undefined=undefined
+    )
+
+
+def coefficient_of_units(
+    name: str, estimator: str, n_ratings_U: NDArray[np.number], *, value: float | None,
+    undefined: str | None,
+) -> Coefficient:  # fmt: skip
+    """Give a coefficient with the numbers of units that have so many ratings each."""
+    n_ratings, n_raters = int(n_ratings_U.sum()), int(n_ratings_U.max(initial=0))
     return Coefficient(
-        name=statistic.name,
+        name=name,
         value=None if undefined else value,
         undefined=undefined,
-        estimator=statistic.estimator,
-        n_units=basis.size,
+        estimator=estimator,
+        n_units=n_ratings_U.size,
         n_raters=n_raters,
-        n_ratings=int(basis.sum()),
-        n_missing=basis.size * n_raters - int(basis.sum()),
+        n_ratings=n_ratings,
+        n_missing=n_ratings_U.size * n_raters - n_ratings,
     )
 
 

@@ -18,12 +18,14 @@ B = permutations, T = refreshes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts import drawn_counts
 
 PERMUTATIONS = 9_999
 """Rearrangements that the verdicts are held against; p is no smaller than about 1 in so many."""
@@ -94,12 +96,13 @@ def exchangeability(
     pooled_UV, seen_UV = pooled[informative][:, kept], new_UV[informative][:, kept]
     n_draws = int(np.clip(WORK // pooled_UV.size, LEAST_PERMUTATIONS, PERMUTATIONS))
     n_draws = min(permutations, n_draws)
-    moved = _Moves.of(pooled_UV, seen_UV.sum(axis=1))
-    sums = [moved.sums(seen_UV[None])]
+    n_new_U = seen_UV.sum(axis=1)
+    moved = _sums_of_moves(pooled_UV, n_new_U)
+    sums = [moved(seen_UV[None])]
     step = max(1, _AT_A_TIME // pooled_UV.size)
     for start in range(0, n_draws, step):
         size = min(step, n_draws - start)
-        sums.append(moved.sums(_rearranged(pooled_UV, seen_UV.sum(axis=1), size, rng)))
+        sums.append(moved(drawn_counts(pooled_UV, n_new_U, size, rng)))
     # Each sum by its rank: their nulls have tails of other kinds.
     ranks = rankdata(-np.round(np.concatenate(sums), 9), axis=0, method="max")
     # The best rank decides; of several that are best in some sum, how unusual the others are.
@@ -110,49 +113,26 @@ def exchangeability(
     return Exchangeability(p=float(p), n_informative=n_informative, n_permutations=n_draws)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Moves:
-    """How far new verdicts lie from what is expected of them, given all verdicts."""
+def _sums_of_moves(
+    pooled_UV: CountArray, n_new_U: CountArray
+) -> Callable[[CountArray], NDArray[np.float64]]:
+    """How far new verdicts lie from what is expected of them, given the verdicts of both times."""
+    n_U = pooled_UV.sum(axis=1)
+    share_UV = pooled_UV / n_U[:, None]
+    left_U = n_new_U * (n_U - n_new_U) / np.maximum(n_U - 1, 1)
+    spread_V = (share_UV * (1 - share_UV) * left_U[:, None]).sum(axis=0)
+    expected_UV = share_UV * n_new_U[:, None]
 
-    share: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    spread: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, pooled_UV: CountArray, n_new_U: CountArray) -> _Moves:
-        """From the verdicts of both times, and how many of each condition are new."""
-        n_U = pooled_UV.sum(axis=1)
-        share_UV = pooled_UV / n_U[:, None]
-        left_U = n_new_U * (n_U - n_new_U) / np.maximum(n_U - 1, 1)
-        spread_V = (share_UV * (1 - share_UV) * left_U[:, None]).sum(axis=0)
-        expected_UV = share_UV * n_new_U[:, None]
-        return cls(share=share_UV, expected=expected_UV, spread=spread_V)
-
-    def sums(self, new_BUV: CountArray) -> NDArray[np.float64]:
+    def sums(new_BUV: CountArray) -> NDArray[np.float64]:
         """Sum moves within conditions, of all together, and towards the usual; shape (B, 3)."""
-        away = new_BUV - self.expected
+        away = new_BUV - expected_UV
         with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.where(self.expected > 0, away**2 / self.expected, 0.0)
-            together = np.where(self.spread > 0, away.sum(axis=1) ** 2 / self.spread, 0.0)
-        usual = (away * self.share).sum(axis=(1, 2)) ** 2
+            each = np.where(expected_UV > 0, away**2 / expected_UV, 0.0)
+            together = np.where(spread_V > 0, away.sum(axis=1) ** 2 / spread_V, 0.0)
+        usual = (away * share_UV).sum(axis=(1, 2)) ** 2
         return np.stack([each.sum(axis=(1, 2)), together.sum(axis=1), usual], axis=1)
 
-
-def _rearranged(
-    pooled_UV: CountArray, n_new_U: CountArray, size: int, rng: np.random.Generator
-) -> CountArray:
-    """Draw which of each condition's verdicts are the new ones; shape (size, U, V)."""
-    n_values = pooled_UV.shape[1]
-    drawn = np.zeros((size, *pooled_UV.shape), dtype=np.int64)
-    wanted = np.broadcast_to(n_new_U, (size, len(n_new_U))).copy()
-    left_U = pooled_UV.sum(axis=1)
-    for value in range(n_values - 1):
-        good = pooled_UV[:, value]
-        left_U = left_U - good
-        drawn[:, :, value] = rng.hypergeometric(good, left_U, wanted)
-        wanted -= drawn[:, :, value]
-    drawn[:, :, -1] = wanted
-    return drawn
+    return sums
 
 
 STAKE = 0.6
@@ -189,8 +169,7 @@ def payoff(p: ArrayLike) -> NDArray[np.float64]:
     inside = np.where(near_1, 0.5, np.maximum(values, 1e-300))
     log = np.log(inside)
     found = (1 - inside + inside * log) / (inside * log**2)
-    paid: NDArray[np.float64] = np.where(near_1, 0.5 + (1 - values) / 6, found)
-    return paid
+    return np.where(near_1, 0.5 + (1 - values) / 6, found)
 
 
 def capital_path(p_T: Iterable[float | None]) -> Iterator[float]:

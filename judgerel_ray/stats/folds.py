@@ -20,8 +20,7 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
             f"grouped_folds: n_folds must be from 2 to the {groups.size} groups, got {n_folds}"
         )
     in_turn = np.arange(groups.size) % n_folds
-    fold_N: NDArray[np.intp] = np.random.default_rng(seed).permutation(in_turn)[place]
-    return fold_N
+    return np.random.default_rng(seed).permutation(in_turn)[place]
 
 
 def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDArray[np.intp]:
@@ -34,5 +33,4 @@ def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDA
         raise ValueError(f"{function}: clusters_N must have shape ({n},), got {groups.shape}")
     shuffled = np.random.default_rng(seed).permutation(n)
     first = np.unique(groups[shuffled], return_index=True)[1]
-    drawn: NDArray[np.intp] = np.sort(shuffled[first])
-    return drawn
+    return np.sort(shuffled[first])

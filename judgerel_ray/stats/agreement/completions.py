@@ -78,8 +78,7 @@ class _Problem:
         """What one verdict adds to the totals, whole or not."""
         if self.name != "gwet_ac1":
             return np.ones(len(self.step_U))
-        parts: Floats = self.scale / (self.sizes_U * len(self.sizes_U))
-        return parts
+        return self.scale / (self.sizes_U * len(self.sizes_U))
 
     def chance(self, totals: Floats) -> Floats:
         """C of totals (..., K)."""
@@ -93,18 +92,29 @@ class _Problem:
 
     def value(self, ratio: Floats) -> Floats:
         """The coefficient at W / C."""
-        m_U = self.sizes_U[self.weight_U > 0].astype(np.float64)
-        n, q = float(m_U.sum()), m_U.size
-        if self.name == "krippendorff_alpha":
-            return 1 - (n - 1) * ratio
-        if self.name == "fleiss_kappa":
-            return 1 - n**2 / q * ratio
-        if self.name == "gwet_ac1":
-            return 1 - ratio / q
-        # Squares within units as a share of all squares.
-        between, within = (1 - n * ratio) / (q - 1), n * ratio / (n - q)
-        size = (n - float((m_U**2).sum()) / n) / (q - 1)
-        return divide(between - within, between + (size - 1) * within)
+        return _at_ratio(self.name, ratio, self.sizes_U[self.weight_U > 0].astype(np.float64))
+
+
+def _at_ratio(name: str, ratio: Floats, m_U: Floats) -> Floats:
+    """A coefficient at W / C, from the numbers of verdicts of its units."""
+    n, q = float(m_U.sum()), m_U.size
+    if name == "krippendorff_alpha":
+        return 1 - (n - 1) * ratio
+    if name == "fleiss_kappa":
+        return 1 - n**2 / q * ratio
+    if name == "gwet_ac1":
+        return 1 - ratio / q
+    # Squares within units as a share of all squares.
+    between, within = (1 - n * ratio) / (q - 1), n * ratio / (n - q)
+    size = (n - float((m_U**2).sum()) / n) / (q - 1)
+    return divide(between - within, between + (size - 1) * within)
+
+
+def _between_ends(ends: Floats) -> CompletedRange:
+    """The range between ends that no way can leave, or none where one of them is not known."""
+    if not np.isfinite(ends).all():
+        return CompletedRange(exact=False)
+    return CompletedRange(low=float(ends.min()), high=float(ends.max()), exact=False)
 
 
 def completed_range(
@@ -254,10 +264,7 @@ def _outer_bounds(problem: _Problem) -> CompletedRange:
         # Squares within units are at most all squares.
         sizes_U = problem.sizes_U
         largest = min(largest, float((problem.weight_U * sizes_U).max() / sizes_U.sum()))
-    ends = problem.value(np.array([largest, least / highest]))
-    if not np.isfinite(ends).all():
-        return CompletedRange(exact=False)
-    return CompletedRange(low=float(ends.min()), high=float(ends.max()), exact=False)
+    return _between_ends(problem.value(np.array([largest, least / highest])))
 
 
 def _raised_totals(totals_K: Floats, added: float) -> Floats:
@@ -341,20 +348,7 @@ def _bracketed_scores(
     if level != "ratio" or name == "icc1":
         # Squares within units are at most all squares, of numbers and of ranks.
         largest = min(largest, float((weight_U * m_U).max() / m_U.sum()))
-    ends = [_value(name, ratio, m_U) for ratio in (largest, least / highest)]
-    if not np.isfinite(ends).all():
-        return CompletedRange(exact=False)
-    return CompletedRange(low=min(ends), high=max(ends), exact=False)
-
-
-def _value(name: str, ratio: float, m_U: Floats) -> float:
-    """The coefficient at W / C."""
-    n, q = float(m_U.sum()), m_U.size
-    if name == "krippendorff_alpha":
-        return 1 - (n - 1) * ratio
-    between, within = (1 - n * ratio) / (q - 1), n * ratio / (n - q)
-    size = (n - float((m_U**2).sum()) / n) / (q - 1)
-    return float(divide(np.array(between - within), np.array(between + (size - 1) * within)))
+    return _between_ends(_at_ratio(name, np.array([largest, least / highest]), m_U))
 
 
 def _distances(

@@ -130,8 +130,7 @@ def _midranks(totals_V: Floats, order: NDArray[np.intp]) -> Floats:
     c = totals_V[order]
     rank_V = np.empty(len(c))
     rank_V[order] = np.cumsum(c) - c / 2
-    distances: Floats = (rank_V[:, None] - rank_V) ** 2
-    return distances
+    return (rank_V[:, None] - rank_V) ** 2
 
 
 def checked_numbers(

@@ -91,7 +91,7 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
     check_at_least_1("majority_stability", k=k)
     if not known:
         return measure(values_UV, majority_statistic(k))
-    shares = _checked_distributions(values_UV)
+    shares, _ = checked_distributions(values_UV, function="majority_stability")
     n_units = len(shares)
     value = float((majority_probabilities(shares, k) ** 2).sum(axis=1).mean()) if n_units else None
     return Coefficient(
@@ -100,9 +100,6 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
         undefined=None if n_units else "no_verdicts",
         estimator=f"majorities of {k}, exact from distributions",
         n_units=n_units,
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
 
 
@@ -204,17 +201,18 @@ def _permuted_mean(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64], k: i
     return np.repeat(of_all, sizes_S.size)
 
 
-def _checked_distributions(values_UV: ArrayLike) -> Floats:
-    """Rows without NaN, each a distribution."""
+def checked_distributions(
+    values_UV: ArrayLike, *, function: str
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Read the rows without NaN, each a distribution, and mark which they are (ValueError)."""
     shares = np.asarray(values_UV, dtype=np.float64)
     if shares.ndim != 2:
-        raise ValueError(
-            f"majority_stability: distributions_UV must have 2 dimensions, got {shares.ndim}"
-        )
-    kept: Floats = shares[~np.isnan(shares).any(axis=1)]
+        raise ValueError(f"{function}: distributions_UV must have 2 dimensions, got {shares.ndim}")
+    there_U = np.asarray(~np.isnan(shares).any(axis=1))
+    kept = shares[there_U]
     if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
-        raise ValueError("majority_stability: distributions_UV must hold rows that sum to 1")
-    return kept
+        raise ValueError(f"{function}: distributions_UV must hold rows that sum to 1")
+    return kept, there_U
 
 
 class MajorityVote(NamedTuple):
@@ -260,21 +258,16 @@ def majority_vote(shares_UV: ArrayLike, k: int) -> MajorityVote:
     0.814
     """
     check_at_least_1("majority_vote", k=k)
-    wins = majority_probabilities(_checked_shares(shares_UV, function="majority_vote"), k)
+    shares: Floats = np.asarray(shares_UV, dtype=np.float64)
+    if shares.ndim != 2 or (shares < 0).any() or (np.abs(shares.sum(axis=1) - 1) > 1e-9).any():
+        raise ValueError("majority_vote: shares_UV must have rows of probabilities that sum to 1")
+    wins = majority_probabilities(shares, k)
     if not len(wins):
         raise ValueError("majority_vote: shares_UV must have at least one unit")
     agreement = float((wins**2).sum(axis=1).mean())
     chance = float((wins.mean(axis=0) ** 2).sum())
     alpha = 1 - (1 - agreement) / (1 - chance) if 1 - chance > 1e-12 else None
     return MajorityVote(agreement, alpha)
-
-
-def _checked_shares(shares_UV: ArrayLike, *, function: str) -> Floats:
-    """Rows of probabilities."""
-    shares: Floats = np.asarray(shares_UV, dtype=np.float64)
-    if shares.ndim != 2 or (shares < 0).any() or (np.abs(shares.sum(axis=1) - 1) > 1e-9).any():
-        raise ValueError(f"{function}: shares_UV must have rows of probabilities that sum to 1")
-    return shares
 
 
 _SMALL_VOTE = 170  # the factorial of more is no double
@@ -296,8 +289,7 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     for start in range(0, len(rows_NV), _BATCH):
         batch = rows_NV[start : start + _BATCH]
         found[start : start + _BATCH] = _agreement(batch[:, (batch > 0).any(axis=0)], k)
-    agreement: Floats = found[back.reshape(-1)]
-    return agreement
+    return found[back.reshape(-1)]
 
 
 @lru_cache(maxsize=1024)
@@ -405,8 +397,7 @@ def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
             found[same_width] = _pooled(rows, k)
         else:
             found[same_width] = disjoint_agreement(rows.astype(np.float64), k)
-    agreement: Floats = found[back.reshape(-1)]
-    return agreement
+    return found[back.reshape(-1)]
 
 
 def _pooled(rows_NV: NDArray[np.int64], k: int) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.certainty import entropy_terms
 from judgerel_ray.stats.confusion.matrix import Uncertainty, checked_confusion, scaled_columns
-from judgerel_ray.stats.counts import Floats, checked_counts, divide
+from judgerel_ray.stats.counts import Floats, checked_counts, divide, row_means
 from judgerel_ray.stats.folds import grouped_folds
 
 
@@ -250,7 +250,7 @@ def option_features(confusion_OA: ArrayLike, uncertainty: Uncertainty) -> Floats
     if used.shape == (n, n):
         diagonal = np.eye(n, dtype=bool)
         right_share = np.nan_to_num(used[diagonal])
-        rest = np.array([_mean(row[~diagonal[i]]) for i, row in enumerate(used)])
+        rest = row_means(np.where(diagonal, np.nan, used))
     there = used[:, ~np.isnan(used).any(axis=0)]
     chosen = np.arange(n) == (-1 if uncertainty.chosen is None else uncertainty.chosen)
     columns = (
@@ -302,9 +302,3 @@ def _padded(features: Sequence[Floats]) -> Floats:
     for i, one in enumerate(features):
         padded[i, : len(one)] = one
     return padded
-
-
-def _mean(values: Floats) -> float:
-    """Mean of what is there; 0 of nothing."""
-    there = values[~np.isnan(values)]
-    return float(there.mean()) if there.size else 0.0

@@ -320,8 +320,7 @@ class LabelEdges:
             inside = (self.above_N <= threshold) & (threshold < self.upto_N)
         else:
             inside = (self.above_N < threshold) & (threshold <= self.upto_N)
-        marked: Bools = self.allowed_N & inside
-        return marked
+        return self.allowed_N & inside
 
     def take(self, rows: NDArray[np.intp] | Bools) -> LabelEdges:
         """Keep some of the judgments."""

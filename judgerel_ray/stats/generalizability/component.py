@@ -30,6 +30,7 @@ import numpy as np
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import Codes, FacetCells, Margin
+from judgerel_ray.stats.intervals.ends import logit_ends
 
 _FAR = 1000.0
 
@@ -105,10 +106,7 @@ def component_share_interval(
         return None, None
     if low <= 0 or value >= 1:
         return max(0.0, low), min(1.0, high)
-    half = (high - value) / (value * (1 - value))
-    centre = math.log(value / (1 - value))
-    # As tanh: near 1 the half width on the logit scale is beyond what exp can take.
-    return (1 + math.tanh((centre - half) / 2)) / 2, (1 + math.tanh((centre + half) / 2)) / 2
+    return logit_ends(value, high - value)
 
 
 RESIDUAL = "residual"

@@ -14,7 +14,7 @@ of questions left out plus one (the last: none left out), V = values (1 for scor
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
@@ -218,8 +218,7 @@ def equations(
 
 def summed(codes: Codes, weights: Floats, n: int) -> Floats:
     """Sum weights by code, for codes 0 ... n - 1."""
-    summed: Floats = np.bincount(codes, weights, minlength=n).astype(np.float64)
-    return summed
+    return np.bincount(codes, weights, minlength=n).astype(np.float64)
 
 
 def less(by_group: Floats) -> Floats:
@@ -228,10 +227,12 @@ def less(by_group: Floats) -> Floats:
     return np.concatenate([total - by_group, total], axis=-1)
 
 
-def _group_of(levels_C: Codes, groups_C: Codes, n_levels: int) -> Codes:
-    """The group of each level of a margin that holds the object (a level lies in one group)."""
-    group_L = np.zeros(n_levels, dtype=np.int64)
-    group_L[levels_C] = groups_C
+def group_of_levels(one: Margin, groups_C: Codes) -> Codes | None:
+    """Give the group of each level of a margin that holds the object: a level lies in one group."""
+    if not one.holds_object:
+        return None
+    group_L = np.zeros(one.n_levels, dtype=np.int64)
+    group_L[one.levels_C] = groups_C
     return group_L
 
 
@@ -241,30 +242,34 @@ def level_sums(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) ->
     return less(flat.reshape(one.n_levels, n_groups))
 
 
+def level_totals(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
+    """Sum a weight by level, less each group where levels lie in several: (L,) or (L, G)."""
+    if one.holds_object:
+        return summed(one.levels_C, weight_C, one.n_levels)
+    return level_sums(one, weight_C, groups_C, n_groups)
+
+
+def folded(of_levels: Floats, group_L: Codes | None, n_groups: int) -> Floats:
+    """Sum over levels, less each group: (G,)."""
+    if group_L is None:
+        total: Floats = of_levels.sum(axis=0)
+        return total
+    return less(summed(group_L, of_levels, n_groups))
+
+
 def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
     """Compute T_A, less each group."""
-    if one.holds_object:
-        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
-        over_L = np.zeros(one.n_levels)
-        for column in cells.sums_CV.T:
-            over_L += summed(one.levels_C, column, one.n_levels) ** 2
-        group_L = _group_of(one.levels_C, groups_C, one.n_levels)
-        return less(summed(group_L, over_L / n_L, n_groups))
-    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
-    over_LG = np.zeros(n_LG.shape)
+    n = level_totals(one, cells.n_C, groups_C, n_groups)
+    over = np.zeros_like(n)
     for column in cells.sums_CV.T:
-        over_LG += level_sums(one, column, groups_C, n_groups) ** 2
-    return _ratios_summed(over_LG, n_LG)
+        over += level_totals(one, column, groups_C, n_groups) ** 2
+    return folded(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
 def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
     """Count levels with a judgment, less each group."""
-    if one.holds_object:
-        group_L = _group_of(one.levels_C, groups_C, one.n_levels)
-        return less(summed(group_L, np.ones(group_L.size), n_groups))
-    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
-    filled: Floats = (n_LG > 0).sum(axis=0).astype(np.float64)
-    return filled
+    filled = level_totals(one, cells.n_C, groups_C, n_groups) > 0
+    return folded(filled.astype(np.float64), group_of_levels(one, groups_C), n_groups)
 
 
 def margin_overlap(
@@ -273,28 +278,21 @@ def margin_overlap(
     """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
     pair_C = one.levels_C * other.n_levels + other.levels_C
     _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
-    both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=True)
-    level_P = one.levels_C[first]
-    if not (one.holds_object or other.holds_object):
-        square_PG = level_sums(both, cells.n_C, groups_C, n_groups) ** 2
-        over_LG = np.zeros((one.n_levels, n_groups + 1))
-        np.add.at(over_LG, level_P, square_PG)
-        return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
-    square_P = summed(pair_C, cells.n_C, first.size) ** 2
-    group_P = groups_C[first]
-    if one.holds_object:
-        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
-        return less(summed(group_P, square_P / n_L[level_P], n_groups))
-    flat = summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
-    over_LG = less(flat.reshape(one.n_levels, n_groups))
-    return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
+    a_P = replace(one, levels_C=one.levels_C[first])
+    n = level_totals(one, cells.n_C, groups_C, n_groups)
+    if one.holds_object or other.holds_object:
+        square_P = summed(pair_C, cells.n_C, first.size) ** 2
+        over = level_totals(a_P, square_P, groups_C[first], n_groups)
+    else:
+        both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=False)
+        over = np.zeros_like(n)
+        np.add.at(over, a_P.levels_C, level_sums(both, cells.n_C, groups_C, n_groups) ** 2)
+    return folded(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
-def _ratios_summed(over_LG: Floats, under_LG: Floats) -> Floats:
-    """Sum over levels of over / under, 0 where a level is empty."""
-    ratio_LG = np.divide(over_LG, under_LG, out=np.zeros_like(over_LG), where=under_LG > 0)
-    summed: Floats = ratio_LG.sum(axis=0)
-    return summed
+def _ratios(over: Floats, under: Floats) -> Floats:
+    """Ratios, 0 where a level is empty."""
+    return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
 _LARGEST_INTERACTION = 3

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts import Floats, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
+    FIXED,
     CrossedUnits,
     FacetLevels,
     LaidOut,
@@ -188,7 +189,7 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
         # (x - y)^2 less what each of the two says is -2 (x - mean) (y - mean').
         variance_S = mean_SF[:, 2] - mean_SF[:, 1] ** 2
         spread_SS = 4 * variance_S[:, None] * variance_S
-    scaled_IC = _class_scale(units, _pair_classes(units, m_U))
+    scaled_IC = _class_scale(laid)
     within_U = _within_weights(units, m_U, scaled_IC)
     within_S = np.bincount(strata_U, within_U, n_strata)
     first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata, scaled_IC)
@@ -210,16 +211,16 @@ def _spread(shares_SV: Floats, form_VV: Floats) -> Floats:
     return spread
 
 
-def _class_scale(units: CrossedUnits, has_IC: NDArray[np.bool_]) -> Floats:
+def _class_scale(laid: LaidOut) -> Floats:
     """What a pair class weighs in the mean distance, by item: (n_items, 3)."""
-    weights = units.weights_IC
-    whole_C = weights.sum(axis=0)
-    there_C = (weights * has_IC).sum(axis=0)
+    whole_C = laid.crossed.weights_IC.sum(axis=0)
+    there_IC = laid.terms_IT[:, 3:FIXED:3]  # weights of the classes that have pairs
+    there_C = there_IC.sum(axis=0)
     seen = there_C > 0
     share_C = np.where(seen, whole_C, 0.0) / whole_C[seen].sum()
     scale_C = np.divide(share_C, there_C, out=np.zeros(3), where=seen)
-    scaled: Floats = weights * has_IC * scale_C
-    return scaled
+    scaled_IC: Floats = there_IC * scale_C
+    return scaled_IC
 
 
 def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floats:
@@ -229,23 +230,7 @@ def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floa
     n_repeated = run_sums(repeated, units.starts_I)
     scaled = scaled_IC[:, 0]
     each = np.divide(scaled, n_repeated, out=np.zeros_like(scaled), where=n_repeated > 0)
-    weights: Floats = np.repeat(each, n_levels) * repeated
-    return weights
-
-
-def _pair_classes(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
-    starts, levels = units.starts_I, units.levels
-    n_levels = np.diff(starts, append=m_U.size)
-    repeated = run_sums((m_U > 1).astype(np.float64), starts) > 0
-    if levels.orders_U is None or levels.n_orders is None:
-        several = np.ones(starts.size, dtype=bool)
-        return np.moveaxis(np.stack([repeated, ~several, several]), 0, -1)
-    n_orders = n_levels
-    if not levels.alone:
-        row = np.repeat(np.arange(starts.size), n_levels)
-        pairs = np.unique(np.stack([row, levels.orders_U], axis=1), axis=0)
-        n_orders = np.bincount(pairs[:, 0], minlength=starts.size)
-    return np.moveaxis(np.stack([repeated, n_orders < n_levels, n_orders > 1]), 0, -1)
+    return np.repeat(each, n_levels) * repeated
 
 
 def _pair_weights(
@@ -297,7 +282,4 @@ def _floor_of_moments(
         spread, p = 0.0, 1.0 if abs(value - centre) < 1e-9 else 0.0
     else:
         p = erfc(abs(value - centre) / spread / sqrt(2))
-    return NoiseFloor(
-        mean=centre, sd=spread, p=p, n_permutations=0,
-        kind=NullMethod.LEVELS_CLOSED_FORM,
-    )  # fmt: skip
+    return NoiseFloor(mean=centre, sd=spread, p=p, kind=NullMethod.LEVELS_CLOSED_FORM)

@@ -36,8 +36,11 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
     Margin,
     equations,
+    folded,
+    group_of_levels,
     less,
     level_sums,
+    level_totals,
     margin_overlap,
     occupied,
     squares_of,
@@ -58,16 +61,11 @@ class _CrossedFacets:
     group_L: Codes | None  # noqa: N815
     n_groups: int
 
-    def folded(self, weights: Floats) -> Floats:
-        """Sum over the levels, less each group: (G,)."""
-        if self.group_L is None:
-            total: Floats = weights.sum(axis=0)
-            return total
-        return less(summed(self.group_L, weights, self.n_groups))
-
     def products(self, first: Sequence[Floats]) -> Floats:
         """Sums over levels of products with the counts, (X, X, G)."""
-        return np.array([[self.folded(a * b) for b in self.counts_X] for a in first])
+        return np.array(
+            [[folded(a * b, self.group_L, self.n_groups) for b in self.counts_X] for a in first]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,24 +198,16 @@ def _crossed(
     cells: FacetCells, one: Margin, fixed: Margin, groups_C: Codes, n_groups: int
 ) -> _CrossedFacets:
     """Judgments of each level of a set of facets at each fixed combination."""
-    group_L = None
-    if one.holds_object:
-        group_L = np.zeros(one.n_levels, dtype=np.int64)
-        group_L[one.levels_C] = groups_C
-        n = summed(one.levels_C, cells.n_C, one.n_levels)
-    else:
-        n = level_sums(one, cells.n_C, groups_C, n_groups)
-    counts = []
-    for x in range(fixed.n_levels):
-        weight_C = np.where(fixed.levels_C == x, cells.n_C, 0.0)
-        if one.holds_object:
-            counts.append(summed(one.levels_C, weight_C, one.n_levels))
-        else:
-            counts.append(level_sums(one, weight_C, groups_C, n_groups))
+    n = level_totals(one, cells.n_C, groups_C, n_groups)
+    counts = [
+        level_totals(one, np.where(fixed.levels_C == x, cells.n_C, 0.0), groups_C, n_groups)
+        for x in range(fixed.n_levels)
+    ]
     ratios = [np.divide(c, n, out=np.zeros_like(c), where=n > 0) for c in counts]
     return _CrossedFacets(
-        one=one, counts_X=tuple(counts), ratios_X=tuple(ratios), group_L=group_L, n_groups=n_groups
-    )
+        one=one, counts_X=tuple(counts), ratios_X=tuple(ratios),
+        group_L=group_of_levels(one, groups_C), n_groups=n_groups,
+    )  # fmt: skip
 
 
 def _pair_sums(
@@ -257,12 +247,9 @@ def _square(
     found_sum = squares_of(centred, row.one, groups_C, row.n_groups)
     crossed = np.zeros_like(found_sum)
     for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
-        if row.group_L is None:
-            sums = level_sums(row.one, column, groups_C, row.n_groups)
-        else:
-            sums = summed(row.one.levels_C, column, row.one.n_levels)
+        sums = level_totals(row.one, column, groups_C, row.n_groups)
         for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):
-            crossed += mean_G * row.folded(ratio * sums)
+            crossed += mean_G * folded(ratio * sums, row.group_L, row.n_groups)
     total: Floats = found_sum - 2 * crossed + np.einsum("xyg,vxg,vyg->g", shares_XXG, means, means)
     return total
 

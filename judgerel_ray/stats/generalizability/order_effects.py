@@ -17,6 +17,7 @@ from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
     checked_counts,
+    coefficient_of_units,
     divide,
     row_sums,
     run_sums,
@@ -28,10 +29,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     LaidOut,
     reproducibility_terms,
 )
-from judgerel_ray.stats.intervals.interval import (
-    Interval,
-    student_interval,
-)
+from judgerel_ray.stats.intervals.interval import Interval, student_interval, with_interval
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 ORDER_EFFECTS = (
@@ -361,24 +359,7 @@ def _coefficient(
     confidence: float, *, chance_corrected: bool = True,
 ) -> Coefficient:  # fmt: skip
     """A coefficient with its interval over questions."""
-    interval = Interval(undefined="undefined")
+    ends = Interval(undefined="undefined")
     if value is not None:
-        interval = student_interval(
-            value, left_out_Q, confidence, chance_corrected=chance_corrected
-        )
-    n_ratings, most = int(m_Q.sum()), int(m_Q.max(initial=0))
-    return Coefficient(
-        name=name,
-        estimator=words,
-        value=value,
-        low=interval.low,
-        high=interval.high,
-        undefined=why,
-        n_units=m_Q.size,
-        n_raters=most,
-        n_ratings=n_ratings,
-        n_missing=m_Q.size * most - n_ratings,
-        interval_method=interval.kind,
-        standard_error=interval.standard_error,
-        no_interval=interval.undefined,
-    )
+        ends = student_interval(value, left_out_Q, confidence, chance_corrected=chance_corrected)
+    return with_interval(coefficient_of_units(name, words, m_Q, value=value, undefined=why), ends)

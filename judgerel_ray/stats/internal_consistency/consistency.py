@@ -28,6 +28,7 @@ from judgerel_ray.stats.intervals.interval import (
     between,
     bootstrap_weights,
     check_resampling,
+    resampled_interval,
     student_interval,
 )
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
@@ -117,21 +118,18 @@ def item_interval(
     >>> found.low < 5 / 6 < found.high, found.method
     (True, 'jackknife-t over 60 questions, logit scale')
     """
-    if name not in _VALUES:
-        raise ValueError(f"item_interval: name must be one of {tuple(_VALUES)}, got {name!r}")
     check_confidence(confidence, function="item_interval")
-    scores, clusters = varying_scores(scores_NK, clusters_N, function="item_interval")
-    if why := _too_few(scores):
-        return Interval(undefined=why)
-    products_CP = summed_products(scores, clusters)
-    total_P = products_CP.sum(axis=0)
-    value = float(item_values(name, covariances_of(total_P[None]), matrix=matrix)[0])
+    known = _by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
+    if isinstance(known, str):
+        return Interval(undefined=known)
+    products_CP, value = known
     if np.isnan(value):
         return Interval(undefined="undefined")
     n = len(products_CP)
     if n < 3:
         return Interval(undefined="too_few_units", n_questions=n)
-    chunk = max(1, _CELLS // scores.shape[1] ** 2)
+    total_P = products_CP.sum(axis=0)
+    chunk = max(1, _CELLS // (2 * total_P.size))
     left_out_C = np.concatenate(
         [
             _or_nan(name, covariances_of(total_P - products_CP[start : start + chunk]), matrix)
@@ -183,35 +181,34 @@ def item_bootstrap(
     >>> found.low < 5 / 6 < found.high, found.method
     (True, 'percentile bootstrap, 200 resamples of 60 questions')
     """
-    if name not in _VALUES:
-        raise ValueError(f"item_bootstrap: name must be one of {tuple(_VALUES)}, got {name!r}")
     check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
-    scores, clusters = varying_scores(scores_NK, clusters_N, function="item_bootstrap")
-    if why := _too_few(scores):
-        return Interval(undefined=why)
-    products_CP = summed_products(scores, clusters)
-    value = float(
-        item_values(name, covariances_of(products_CP.sum(axis=0)[None]), matrix=matrix)[0]
-    )
-    n = len(products_CP)
-    if np.isnan(value) or n < 3:
-        return Interval(
-            undefined="undefined" if np.isnan(value) else "too_few_units", n_questions=n
-        )
-    values_B = np.concatenate(
-        [
-            _or_nan(name, covariances_of(weight @ products_CP), matrix)
-            for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
-        ]
-    )
-    return between(value, values_B, confidence, "percentile", n)
+    known = _by_question(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
+    if isinstance(known, str):
+        return Interval(undefined=known)
+    products_CP, value = known
+    found = resampled_interval(
+        value,
+        lambda weight_BC: _or_nan(name, covariances_of(weight_BC @ products_CP), matrix),
+        len(products_CP), n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3,
+    )  # fmt: skip
+    return replace(found, n_questions=len(products_CP))
 
 
-def _too_few(scores: Floats) -> str | None:
-    """Why there is no interval of the subjects that are complete and the items that vary."""
+def _by_question(
+    scores_NK: ArrayLike, name: ItemCoefficient, matrix: Matrix, clusters_N: ArrayLike | None,
+    *, function: str,
+) -> tuple[Floats, float] | str:  # fmt: skip
+    """Sums of products by question and the value of all, or why there is no interval."""
+    if name not in _VALUES:
+        raise ValueError(f"{function}: name must be one of {tuple(_VALUES)}, got {name!r}")
+    scores, clusters = varying_scores(scores_NK, clusters_N, function=function)
     if scores.shape[1] < 2:
         return "undefined"
-    return "too_few_subjects" if len(scores) < 3 else None
+    if len(scores) < 3:
+        return "too_few_subjects"
+    products_CP = summed_products(scores, clusters)
+    covariances_1KK = covariances_of(products_CP.sum(axis=0)[None])
+    return products_CP, float(item_values(name, covariances_1KK, matrix=matrix)[0])
 
 
 def _or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:
@@ -243,27 +240,17 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
     return alphas
 
 
-def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
-    return omega_values(covariances, matrix=matrix)[0]
-
-
-def _totals(covariances: Floats, _: Matrix) -> Floats:
-    """Omega total of each matrix."""
-    found = [one.value for one in omegas_from_correlations(_correlations(covariances))]
-    return np.array([np.nan if value is None else value for value in found])
-
-
-def _hierarchicals(covariances: Floats, _: Matrix) -> Floats:
-    """Omega hierarchical of each matrix."""
-    found = [one.hierarchical for one in omegas_from_correlations(_correlations(covariances))]
-    return np.array([np.nan if value is None else value for value in found])
+def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
+    """Omega total or hierarchical of each matrix."""
+    found = omegas_from_correlations(_correlations(covariances))
+    return np.array([one.hierarchical if hierarchical else one.value for one in found], np.float64)
 
 
 _VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
     "cronbach_alpha": _alphas,
-    "mcdonald_omega": _omegas,
-    "omega_total": _totals,
-    "omega_hierarchical": _hierarchicals,
+    "mcdonald_omega": lambda some, matrix: omega_values(some, matrix=matrix)[0],
+    "omega_total": lambda some, _: _of_three_factors(some, hierarchical=False),
+    "omega_hierarchical": lambda some, _: _of_three_factors(some, hierarchical=True),
 }
 
 
@@ -432,21 +419,21 @@ def omega_bootstrap(
         raise ValueError(
             f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
         )
-    scores, clusters = varying_scores(scores_NK, clusters_N, function="omega_bootstrap")
-    if len(scores) < 3 or scores.shape[1] < 2:
-        nothing = Interval(undefined="undefined")
-        return OmegaResamples(values_B=np.empty(0), interval=nothing, n_undefined=0, n_heywood=0)
-    products_CP = summed_products(scores, clusters)
+    interval = Interval(undefined="undefined")
+    known = _by_question(
+        scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"
+    )
+    if isinstance(known, str):
+        return OmegaResamples(values_B=np.empty(0), interval=interval, n_undefined=0, n_heywood=0)
+    products_CP, value = known
     n = len(products_CP)
-    value_1, _ = omega_values(covariances_of(products_CP.sum(axis=0)[None]), matrix=matrix)
     found = [
         omega_values(covariances_of(weight @ products_CP), matrix=matrix)
         for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     ]
     values_B = np.concatenate([values for values, _ in found])
-    interval = Interval(undefined="undefined")
-    if not np.isnan(value_1[0]):
-        interval = between(float(value_1[0]), values_B, confidence, method, n)
+    if not np.isnan(value):
+        interval = between(value, values_B, confidence, method, n)
     return OmegaResamples(
         values_B=values_B,
         interval=interval,
@@ -466,9 +453,7 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
     values, heywood = np.full(len(usable), np.nan), np.zeros(len(usable), dtype=bool)
     matrices, variances = covariances_BKK[usable], variances_BK[usable]
     if matrix == "correlation":
-        spread = np.sqrt(variances)
-        matrices = matrices / (spread[:, :, None] * spread[:, None, :])
-        variances = np.ones_like(variances)
+        matrices, variances = _correlations(matrices), np.ones_like(variances)
     if matrices.shape[1] == 2:
         loadings = two_item_loadings(matrices)
     else:

@@ -207,8 +207,7 @@ def two_item_loadings(matrices_BKK: Floats) -> Floats:
     shorter_BK = np.minimum(np.sqrt(shared_B)[:, None], spread_BK)
     # The product of both loadings is the covariance: one shorter makes the other longer.
     kept_BK = spread_BK <= spread_BK[:, ::-1]
-    loadings: Floats = np.where(kept_BK, shorter_BK, shared_B[:, None] / shorter_BK[:, ::-1])
-    return loadings
+    return np.where(kept_BK, shorter_BK, shared_B[:, None] / shorter_BK[:, ::-1])
 
 
 def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:

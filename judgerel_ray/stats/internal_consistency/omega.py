@@ -116,8 +116,7 @@ def _downhill_step(
 def _sigma(theta: Floats, fixed: Floats) -> Floats:
     """L l' + diag(psi) + fixed."""
     n_items = len(fixed)
-    sigma: Floats = np.outer(theta[:n_items], theta[:n_items]) + np.diag(theta[n_items:]) + fixed
-    return sigma
+    return np.outer(theta[:n_items], theta[:n_items]) + np.diag(theta[n_items:]) + fixed
 
 
 def _deviance(theta: Floats, matrix: Floats, fixed: Floats) -> float:

@@ -44,8 +44,7 @@ class Factors(NamedTuple):
     @property
     def at_bound_BK(self) -> NDArray[np.bool_]:  # noqa: N802
         """Which uniquenesses lie at their bound."""
-        at_bound: NDArray[np.bool_] = self.uniquenesses_BK <= LEAST_UNIQUENESS * (1 + 1e-9)
-        return at_bound
+        return self.uniquenesses_BK <= LEAST_UNIQUENESS * (1 + 1e-9)
 
 
 class Oblique(NamedTuple):

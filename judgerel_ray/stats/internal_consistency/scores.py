@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.stats.counts import Coefficient, Floats
+from judgerel_ray.stats.counts import Coefficient, Floats, row_means
 
 MissingScores = Literal["listwise", "pairwise"]
 Matrix = Literal["correlation", "covariance"]
@@ -174,7 +174,7 @@ def _moments(
     seen = there.astype(np.float64)
     n_KK = seen.T @ seen
     # About each item's mean first, for digits; then about the means of each pair's own subjects.
-    filled = np.where(there, scores - _means(scores, there), 0.0)
+    filled = np.where(there, scores - row_means(scores.T), 0.0)
     sums_KK = filled.T @ seen
     few = n_KK < 2
 
@@ -188,9 +188,3 @@ def _moments(
     correlation: Floats = products / np.sqrt(spread * spread.T)
     np.fill_diagonal(correlation, 1.0)
     return products / np.maximum(n_KK - 1, 1), correlation
-
-
-def _means(scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
-    """Mean of each item over the subjects that have it."""
-    means: Floats = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return means

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,17 +39,6 @@ class Differing:
     n_replies: int  # Replies of these units.
 
 
-class _CheckedReplies(TypedDict):
-    """What both ways of counting share."""
-
-    pairs: float | None
-    pairs_interval: Interval
-    questions: float | None
-    questions_interval: Interval
-    n_questions: int
-    n_differing: int
-
-
 def differing_replies(
     counts_UV: ArrayLike, *, clusters_U: ArrayLike | None = None, confidence: float = 0.95
 ) -> Differing:
@@ -79,8 +67,9 @@ def differing_replies(
     sums_Q = np.bincount(number, weights=1 - alike_U, minlength=n_Q.size).astype(np.float64)
     # By whole numbers: a share of pairs that is 1 but for rounding would count as a difference.
     any_Q = np.bincount(number, weights=counts.max(axis=1, initial=0) < replies_U) > 0
-    found = _by_question(sums_Q, n_Q.astype(np.float64), any_Q, confidence)
-    return Differing(n_units=int(taking.sum()), n_replies=int(replies_U.sum()), **found)
+    return _by_question(
+        sums_Q, n_Q.astype(np.float64), any_Q, int(replies_U.sum()), confidence=confidence
+    )
 
 
 def differing_requests(
@@ -93,19 +82,19 @@ def differing_requests(
             "differing_requests: expected 0 <= differing_Q <= asked_Q, one of each a question"
         )
     k_Q, n_Q = k_Q[n_Q > 0], n_Q[n_Q > 0]
-    found = _by_question(k_Q, n_Q, k_Q > 0, confidence)
-    return Differing(n_units=int(n_Q.sum()), n_replies=2 * int(n_Q.sum()), **found)
+    return _by_question(k_Q, n_Q, k_Q > 0, 2 * int(n_Q.sum()), confidence=confidence)
 
 
 def _by_question(
-    sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], confidence: float
-) -> _CheckedReplies:
+    sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], n_replies: int, *, confidence: float
+) -> Differing:
     """The mean over units and what it rests on, from sums over the units of each question."""
     n, k = n_Q.size, int(any_Q.sum())
     ends = clopper_pearson(k, n, confidence=confidence)
-    found = _CheckedReplies(
+    found = Differing(
         pairs=None, pairs_interval=Interval(undefined="undefined"), questions=k / n if n else None,
-        questions_interval=ends, n_questions=n, n_differing=k,
+        questions_interval=ends, n_units=int(n_Q.sum()), n_questions=n, n_differing=k,
+        n_replies=n_replies,
     )  # fmt: skip
     if not n:
         return found
@@ -122,7 +111,7 @@ def _by_question(
         # Questions with more units weigh more: as many questions of equal weight say as much.
         equal = units**2 / float((n_Q**2).sum())
         interval = bounded_mean_interval(value, equal, confidence=confidence)
-    return {**found, "pairs": value, "pairs_interval": interval}
+    return replace(found, pairs=value, pairs_interval=interval)
 
 
 def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) -> Interval:

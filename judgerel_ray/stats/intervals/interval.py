@@ -8,7 +8,7 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +21,7 @@ from judgerel_ray.stats.agreement.krippendorff import Level, Values
 from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
 from judgerel_ray.stats.counts import (
     BLOCK,
+    Coefficient,
     CountStatistic,
     Floats,
     row_sums,
@@ -357,6 +358,14 @@ def student_interval(
     )  # fmt: skip
 
 
+def with_interval(found: Coefficient, ends: Interval) -> Coefficient:
+    """Give a coefficient its interval, how that was made, or why there is none."""
+    return replace(
+        found, low=ends.low, high=ends.high, interval_method=ends.kind,
+        standard_error=ends.standard_error, no_interval=ends.undefined,
+    )  # fmt: skip
+
+
 def flagged(
     found: Interval, counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Interval:
@@ -468,15 +477,11 @@ def bootstrap_interval(
     counts, clusters = _laid_out(counts_UV, clusters_U, statistic, function="bootstrap_interval")
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
-    value = float(statistic.value(terms_CT.sum(axis=0)))
-    if np.isnan(value):
-        return Interval(undefined="undefined")
-    n = len(terms_CT)
-    if n < 2:
-        return Interval(undefined="too_few_units", n_questions=n)
-    weights = bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
-    values_B = np.concatenate([statistic.value(weight @ terms_CT) for weight in weights])
-    found = between(value, values_B, confidence, method, n)
+    found = resampled_interval(
+        float(statistic.value(terms_CT.sum(axis=0))),
+        lambda weight_BC: statistic.value(weight_BC @ terms_CT),
+        len(terms_CT), n_resamples=n_resamples, seed=seed, confidence=confidence, method=method,
+    )  # fmt: skip
     if found.undefined or found.low is None or found.high is None:
         return found
     floor = -np.inf if statistic.chance_corrected else 0.0
@@ -494,6 +499,20 @@ def bootstrap_weights(n: int, *, n_resamples: int, seed: int) -> Iterator[Floats
         drawn = rng.integers(n, size=(block, n)) + np.arange(block)[:, None] * n
         weights = np.bincount(drawn.ravel(), minlength=block * n).reshape(block, n)
         yield weights[: n_resamples - start].astype(np.float64)
+
+
+def resampled_interval(
+    value: float, at: Callable[[Floats], Floats], n: int, *, n_resamples: int, seed: int,
+    confidence: float, method: BootstrapMethod = "percentile", fewest: int = 2,
+) -> Interval:  # fmt: skip
+    """Compute the percentile or basic interval of what `at` gives for weights of n questions."""
+    if np.isnan(value):
+        return Interval(undefined="undefined")
+    if n < fewest:
+        return Interval(undefined="too_few_units", n_questions=n)
+    weights = bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
+    values_B = np.concatenate([at(weight_BC) for weight_BC in weights])
+    return between(value, values_B, confidence, method, n)
 
 
 def between(

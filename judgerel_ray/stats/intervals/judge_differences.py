@@ -398,7 +398,9 @@ def _by_pseudo_values(
     """Student's t of pseudo-values, with the degrees of freedom that their kurtosis leaves."""
     from scipy.special import stdtr
 
-    apart = Combined(name="difference", parts=(first, second), combine=_second_less_first)
+    apart = Combined(
+        name="difference", parts=(first, second), combine=lambda both_PB: both_PB[1] - both_PB[0]
+    )
     difference = whole(apart)
     pseudo_C = (n - 1) * (difference - apart.left_out())
     if n < 2 or np.isnan(pseudo_C).any():
@@ -415,15 +417,9 @@ def _by_pseudo_values(
     return JudgeDifference(p=p, few=degrees < FEW_DECIDING, degrees=degrees)
 
 
-def _second_less_first(values_PB: Floats) -> Floats:
-    """Difference of two parts."""
-    difference: Floats = values_PB[1] - values_PB[0]
-    return difference
-
-
 def _exchangeable(
     first: QuestionStatistic, second: QuestionStatistic, questions_C: NDArray[np.generic]
-) -> tuple[Floats, Floats, _JointMean] | None:
+) -> tuple[Floats, Floats, ValueOfTerms] | None:
     """Terms of both judges by common question and what is computed of them, if they may change."""
     parts, others = _terms_of(first), _terms_of(second)
     if not parts or len(parts) != len(others):
@@ -441,7 +437,7 @@ def _exchangeable(
             filled_CT[np.searchsorted(questions_C, part.questions_C)] = part.terms_CT
             rows_CT.append(filled_CT)
         sides.append(np.concatenate(rows_CT, axis=1))
-    return sides[0], sides[1], _JointMean(parts)
+    return sides[0], sides[1], _joint_mean(parts)
 
 
 def _terms_of(one: QuestionStatistic) -> Sequence[QuestionTerms]:
@@ -456,22 +452,16 @@ def _terms_of(one: QuestionStatistic) -> Sequence[QuestionTerms]:
     return found if len(found) == len(one.parts) else ()
 
 
-class _JointMean:
+def _joint_mean(parts: Sequence[QuestionTerms]) -> ValueOfTerms:
     """The mean of several coefficients of terms that lie side by side."""
+    ends = np.cumsum([part.terms_CT.shape[1] for part in parts])[:-1]
 
-    def __init__(self, parts: Sequence[QuestionTerms]) -> None:
-        self._parts = parts
-        self._ends = np.cumsum([part.terms_CT.shape[1] for part in parts])
+    def mean(totals: Floats) -> Floats:
+        beside = np.split(totals, ends, axis=-1)
+        values = [part.value(some) for part, some in zip(parts, beside, strict=True)]
+        return np.asarray(np.mean(values, axis=0))
 
-    def __call__(self, totals: Floats) -> Floats:
-        """Sums of terms (..., T) to values (...)."""
-        starts = np.append(0, self._ends[:-1])
-        values = [
-            part.value(totals[..., start:end])
-            for part, start, end in zip(self._parts, starts, self._ends, strict=True)
-        ]
-        mean: Floats = np.mean(values, axis=0)
-        return mean
+    return mean
 
 
 def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:

@@ -23,7 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.arguments import check_confidence
-from judgerel_ray.stats.counts import CountStatistic, Floats, checked_counts, term_sums
+from judgerel_ray.stats.counts import (
+    CountStatistic,
+    Floats,
+    checked_counts,
+    drawn_counts,
+    term_sums,
+)
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.null.noise import noise_floor
 
@@ -262,8 +268,7 @@ def sorted_likelihood(rows_DV: Floats, shares_JV: Floats) -> Floats:
                     key = taken | 1 << v
                     longer[key] = longer[key] + more_DJ if key in longer else more_DJ
         sums = longer
-    whole: Floats = sums[(1 << n_values) - 1]
-    return whole
+    return sums[(1 << n_values) - 1]
 
 
 def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
@@ -281,12 +286,7 @@ def thinned(counts: Floats, most: int) -> Floats:
     rng = np.random.default_rng(0)
     rows = -np.sort(-counts.astype(np.int64), axis=1)
     rows = rows[np.lexsort(rows.T)]
-    left, wanted = rows.sum(axis=1), np.minimum(rows.sum(axis=1), most)
-    kept = np.zeros_like(rows)
-    for v in range(rows.shape[1]):
-        left = left - rows[:, v]
-        kept[:, v] = rng.hypergeometric(rows[:, v], left, wanted)
-        wanted = wanted - kept[:, v]
+    kept = drawn_counts(rows, np.minimum(rows.sum(axis=1), most), 1, rng)[0]
     found: Floats = kept.astype(np.float64)
     return found
 
@@ -303,8 +303,7 @@ def sorted_distributions(n_values: int) -> Floats:
     while len(partitions(parts + 1, n_values)) <= PARTITIONS:
         parts += 1
     more = np.array(partitions(parts, n_values), dtype=np.float64) / parts
-    distributions: Floats = np.unique(np.vstack([two, more]).round(12), axis=0)
-    return distributions
+    return np.unique(np.vstack([two, more]).round(12), axis=0)
 
 
 def partitions(n: int, n_parts: int, most: int | None = None) -> list[list[int]]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
@@ -142,14 +142,9 @@ def paired_difference(
             f"paired_difference: counts must have the same columns, got {columns[0]}, {columns[1]}"
         )
     questions = [
-        np.arange(len(one)) if clusters is None else np.asarray(clusters)
+        clusters_of(clusters, len(one), function="paired_difference", argument="clusters")
         for one, clusters in zip(counts, (first_clusters_U, second_clusters_U), strict=True)
     ]
-    for one, named in zip(counts, questions, strict=True):
-        if named.shape != one.shape[:1]:
-            raise ValueError(
-                f"paired_difference: clusters must have shape ({len(one)},), got {named.shape}"
-            )
     sides = [
         count_terms(one, statistic, questions_U=named)
         for one, named in zip(counts, questions, strict=True)

@@ -70,7 +70,9 @@ class AlphaPrecision:
                 f"standard_error: expected n_questions >= 1 and n_replications >= 2, "
                 f"got {n_questions}, {n_replications}"
             )
-        return math.sqrt(self._variance(n_replications) / n_questions)
+        m = n_replications
+        inside = (4 * (m - 2) * self.first + 2 * self.second) / (m * (m - 1))
+        return math.sqrt((self.between + inside) / n_questions)
 
     def questions_for(
         self, width: float, *, n_replications: int, confidence: float = 0.95
@@ -125,10 +127,6 @@ class AlphaPrecision:
             middle = (low + high) // 2
             low, high = (middle, high) if wide(middle) else (low, middle)
         return high
-
-    def _variance(self, m: int) -> float:
-        """Variance of what one question adds."""
-        return self.between + (4 * (m - 2) * self.first + 2 * self.second) / (m * (m - 1))
 
 
 def alpha_precision(

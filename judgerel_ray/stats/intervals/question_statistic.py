@@ -82,10 +82,7 @@ class Combined:
     @property
     def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
         """All questions of the parts, sorted."""
-        found: NDArray[np.generic] = np.unique(
-            np.concatenate([part.questions_C for part in self.parts])
-        )
-        return found
+        return np.unique(np.concatenate([part.questions_C for part in self.parts]))
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions."""

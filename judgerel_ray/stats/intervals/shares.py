@@ -186,8 +186,7 @@ def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
     if clusters_N is None:
         return values_N
     _, code_N = np.unique(np.asarray(clusters_N), return_inverse=True)
-    sums: Floats = np.bincount(code_N, values_N).astype(np.float64, copy=False)
-    return sums
+    return np.bincount(code_N, values_N).astype(np.float64, copy=False)
 
 
 class Linearised(Protocol):

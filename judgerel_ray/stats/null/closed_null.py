@@ -8,9 +8,11 @@ be read off them is bounded here.
 
 Coefficients that sum one term over units have such a null: the mean of the term over all
 permutations is exact, and its spread is that of independent units less what the totals of the
-values explain, for given these permuting leaves nothing else in common.
+values explain, for given these permuting leaves nothing else in common. So has the number of right
+verdicts where the right answers are shuffled over the questions.
 
-Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may get.
+Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may get,
+Q = questions, M = cells of a question and a verdict.
 """
 
 from __future__ import annotations
@@ -197,3 +199,27 @@ def _tables(
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
     log_chance_B = log_factorial[m] - log_factorial[tables_BV].sum(axis=1) + tables_BV @ np.log(p_V)
     return tables_BV, np.exp(log_chance_B), False
+
+
+def shuffled_right(
+    question_M: NDArray[np.integer],
+    verdict_M: NDArray[np.integer],
+    weight_M: NDArray[np.generic],
+    gold_Q: NDArray[np.integer],
+) -> tuple[float, float, float]:
+    """Sum the weights of right verdicts, with mean and spread over shuffles of the right answers.
+
+    The M cells of a question and a verdict are those that are not empty, each once, verdicts as
+    codes from 0 on. A right answer below 0 is no verdict's.
+    """
+    n, weight = gold_Q.size, weight_M.astype(np.float64)
+    n_names = 1 + max(int(gold_Q.max()), int(verdict_M.max(initial=0)))
+    answers_V = np.bincount(gold_Q[gold_Q >= 0], minlength=n_names).astype(np.float64)
+    row_Q = np.bincount(question_M, weights=weight * answers_V[verdict_M], minlength=n) / n
+    column_V = np.bincount(verdict_M, weights=weight, minlength=n_names) / n
+    mean = float(row_Q.sum())
+    # Squared interactions are those of cells less those of rows and columns: empty cells need none.
+    squares = float((weight**2 * answers_V[verdict_M]).sum()) + mean**2
+    rest = squares - n * float((row_Q**2).sum() + (column_V**2 * answers_V).sum())
+    sd = float(np.sqrt(rest / (n - 1))) if rest > 1e-12 * squares else 0.0
+    return float(weight[verdict_M == gold_Q[question_M]].sum()), mean, sd

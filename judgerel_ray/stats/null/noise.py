@@ -88,7 +88,7 @@ class NoiseFloor:
     mean: float | None
     sd: float | None
     p: float | None
-    n_permutations: int
+    n_permutations: int = 0
     kind: NullMethod | None = None
     n_undefined: int = 0
 
@@ -98,7 +98,7 @@ class NoiseFloor:
         return "" if self.kind is None else self.kind.words(n=self.n_permutations)
 
 
-NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0)
+NOTHING = NoiseFloor(mean=None, sd=None, p=None)
 """What has no floor."""
 
 
@@ -272,10 +272,24 @@ def _permuted_floors(
     empty = margins.totals_V.size * margins.sizes_U.size > _EMPTY * margins.n
     if way == "verdicts" and empty and all(map(_is_of_runs, statistics)):
         made = _nulls_of_runs(counts, statistics, values, margins, n_permutations, rng)
-        return [
-            floor_of(value, null, NullMethod.REASSIGNMENTS)
-            for value, null in zip(values, made, strict=True)
-        ]
+    else:
+        made = _nulls_of_tables(counts, statistics, values, margins, n_permutations, way, rng)
+    return [
+        floor_of(value, null, NullMethod.REASSIGNMENTS)
+        for value, null in zip(values, made, strict=True)
+    ]
+
+
+def _nulls_of_tables(
+    counts: Floats,
+    statistics: Sequence[CountStatistic],
+    values: Sequence[float],
+    margins: Margins,
+    n_permutations: int,
+    way: Way,
+    rng: np.random.Generator,
+) -> list[Floats]:
+    """Coefficients of permuted tables."""
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
     # Of one value there is one table, whatever is permuted: it is computed once.
@@ -296,10 +310,7 @@ def _permuted_floors(
             np.repeat(null, min(statistic.most_permutations or n_permutations, n_permutations))
             for null, statistic in zip(made, statistics, strict=True)
         ]
-    return [
-        floor_of(value, found, NullMethod.REASSIGNMENTS)
-        for value, found in zip(values, made, strict=True)
-    ]
+    return made
 
 
 def _is_of_runs(statistic: CountStatistic) -> bool:
@@ -380,7 +391,6 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
         mean=null.mean,
         sd=null.sd,
         p=null.p if null.tells_p else None,
-        n_permutations=0,
         kind=kind if null.tells_p else NullMethod.CLOSED_FORM_NO_P,
     )
 

@@ -19,13 +19,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import (
-    AgreeingPairs,
-    CountStatistic,
-    Floats,
-    row_sums,
-    term_sums,
-)
+from judgerel_ray.stats.counts import AgreeingPairs, CountStatistic, Floats, row_sums, term_sums
 from judgerel_ray.stats.null.closed_null import ClosedNull
 
 _MANY = 100  # values above which power sums stand for tables of pairs of values, which are cubed

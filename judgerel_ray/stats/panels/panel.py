@@ -27,6 +27,7 @@ from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.mixing import drawn_together
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import clopper_pearson
+from judgerel_ray.stats.null.closed_null import shuffled_right
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 
 Ints = NDArray[np.int64]
@@ -104,8 +105,7 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
     Shape (n_questions,).
     """
     questions = np.asarray(questions_U)
-    means: Floats = np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
-    return means
+    return np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
 
 
 def mean_interval(
@@ -174,22 +174,15 @@ def panel_floor(
     q_E, value_E, share_E = _panel_verdicts(
         votes, questions, np.where(votes >= 0, np.nan_to_num(weights), 0)
     )
-    # Of the right answers, each value's part: what a verdict permuted onto a question would hit.
-    known, count = np.unique(gold[gold >= 0], return_counts=True)
-    place_E = np.searchsorted(known, value_E).clip(max=max(0, known.size - 1))
-    is_known = (known[place_E] == value_E) if known.size else np.zeros(value_E.size, dtype=bool)
-    q_E, place_E, share_E = q_E[is_known], place_E[is_known], share_E[is_known]
-    part_V = count / n
-    row_Q = np.bincount(q_E, share_E * part_V[place_E], minlength=n)
-    column_V = np.bincount(place_E, share_E, minlength=known.size) / n
-    mean = float(row_Q.mean())
-    squares = n * float((share_E**2 * part_V[place_E]).sum()) - n * float((row_Q**2).sum())
-    squares += n**2 * mean**2 - n**2 * float(column_V**2 @ part_V)
-    sd = sqrt(max(0.0, squares) / (n - 1)) / n
-    value = float(share_E[known[place_E] == gold[q_E]].sum()) / n
-    p = erfc(abs(value - mean) / sd / sqrt(2)) if sd > 0 else 1.0
+    known = np.unique(gold[gold >= 0])
+    kept_E = np.isin(value_E, known)
+    n_right, mean, sd = shuffled_right(
+        q_E[kept_E], np.searchsorted(known, value_E[kept_E]), share_E[kept_E],
+        np.where(gold >= 0, np.searchsorted(known, gold), -1),
+    )  # fmt: skip
+    p = erfc(abs(n_right - mean) / sd / sqrt(2)) if sd > 0 else 1.0
     kind = NullMethod.VERDICTS_CLOSED_FORM
-    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=kind)
+    return NoiseFloor(mean=mean / n, sd=sd / n, p=p, kind=kind)
 
 
 def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:

@@ -170,14 +170,12 @@ def value_weights(codes_N: Indices, weights_BN: Floats) -> Floats:
     """Sum the weights of every value that occurs, shape (n_sets, n_values), sorted."""
     order = np.argsort(codes_N, kind="stable")
     starts = np.flatnonzero(np.diff(codes_N[order], prepend=-1))
-    totals: Floats = np.add.reduceat(weights_BN[:, order], starts, axis=1)
-    return totals
+    return np.add.reduceat(weights_BN[:, order], starts, axis=1)
 
 
 def _equal(codes_N: Indices) -> Indices:
     """Items that equal each, itself among them."""
-    found: Indices = np.bincount(codes_N)[codes_N]
-    return found
+    return np.bincount(codes_N)[codes_N]
 
 
 _DENSER = 8  # a pair inside a question costs as much as so many weights

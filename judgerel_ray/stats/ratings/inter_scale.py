@@ -18,7 +18,13 @@ import numpy as np
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.arguments import check_confidence
-from judgerel_ray.stats.counts import Coefficient, Floats, divide, row_means
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Floats,
+    coefficient_of_units,
+    divide,
+    row_means,
+)
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimate_by_question
 from judgerel_ray.stats.intervals.question_statistic import (
@@ -82,17 +88,8 @@ def inter_scale_alpha(ratings: ScaleRatings) -> Coefficient:
     if np.isnan(value):
         undefined = "no_variance" if taking.any() else "single_scale"
         undefined = undefined if scales_N.any() else "no_verdicts"
-    n_units, n_ratings = int(taking.sum()), int(scales_N[taking].sum())
-    n_raters = int(scales_N[taking].max(initial=0))
-    return Coefficient(
-        name="inter_scale_alpha",
-        estimator=ratings.estimator,
-        value=None if undefined else value,
-        undefined=undefined,
-        n_units=n_units,
-        n_raters=n_raters,
-        n_ratings=n_ratings,
-        n_missing=n_units * n_raters - n_ratings,
+    return coefficient_of_units(
+        "inter_scale_alpha", ratings.estimator, scales_N[taking], value=value, undefined=undefined
     )
 
 

@@ -24,9 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.arguments import clusters_of
-from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings
+from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings, divide
 from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
-from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, between, bootstrap_weights
+from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
@@ -69,10 +69,12 @@ def _kappa(total: Floats) -> Floats:
     width = (total.shape[-1] - 3) // 2
     chance = np.einsum("...k,...k->...", total[..., 3 : 3 + width], total[..., 3 + width :])
     chance = chance / np.where(n > 0, n, 1.0)
-    room = most - chance
-    found = np.full_like(room, np.nan, dtype=np.float64)
-    np.divide(same - chance, room, out=found, where=room > _TINY * np.maximum(most, 1e-300))
-    return found
+    return _over_room(same - chance, most - chance, most)
+
+
+def _over_room(numbers: Floats, room: Floats, most: Floats) -> Floats:
+    """Numbers over the room that chance leaves; NaN where that is rounding."""
+    return divide(numbers, np.where(room > _TINY * np.maximum(most, 1e-300), room, 0.0))
 
 
 def _alpha(total: Floats) -> Floats:
@@ -81,8 +83,7 @@ def _alpha(total: Floats) -> Floats:
     width = (total.shape[-1] - 3) // 2
     pooled = (total[..., 3 : 3 + width] + total[..., 3 + width :]) / 2
     room = most - np.einsum("...k,...k->...", pooled, pooled) / np.where(n > 0, n, 1.0)
-    apart = np.full_like(room, np.nan, dtype=np.float64)
-    np.divide(most - same, room, out=apart, where=room > _TINY * np.maximum(most, 1e-300))
+    apart = _over_room(most - same, room, most)
     found: Floats = 1 - (2 * n - 1) / np.where(n > 0, 2 * n, 1.0) * apart
     return found
 
@@ -170,17 +171,24 @@ def label_agreement(
         most, same = columns[:2]
     else:
         code_x, code_y = np.searchsorted(values, labels), np.searchsorted(values, verdicts)
-        alike = np.eye(values.size)
-        if weights == "linear" and values.size > 1:
-            alike = 1 - np.abs(values[:, None] - values) / np.ptp(values)
+        alike = _likeness(values, weights)
         shares = [_shares(item, code, weight, names.size, values.size) for code in (code_x, code_y)]
         shares[1] = shares[1] if weights is None else shares[1] @ alike
         most, same = np.ones(names.size), by_item(alike[code_x, code_y])
     terms = np.column_stack([np.ones(names.size), most, same, *shares])
+    how = "" if weights is None else f", {weights} weights"
     return LabelAgreement(
         terms=QuestionTerms(name=name, questions_C=names, terms_CT=terms, value=_kappa),
-        estimator=_words(weights), n_pairs=int(n.sum()), values=values, weights=weights,
+        estimator=f"Cohen's kappa{how}, items alike", n_pairs=int(n.sum()), values=values,
+        weights=weights,
     )  # fmt: skip
+
+
+def _likeness(values: Floats, weights: Weights | None) -> Floats:
+    """How far pairs of values agree, 1 for the same: without weights, or linear ones."""
+    if weights is None or values.size < 2:
+        return np.eye(values.size)
+    return 1 - np.abs(values[:, None] - values) / np.ptp(values)
 
 
 def people_agreement(
@@ -379,12 +387,8 @@ def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
         x = values[[0, -1]] - float(values.mean())
         agreeing = np.column_stack([np.ones(2), x * x, x * x, x, x])
     else:
-        one = np.eye(values.size)
-        alike = one
-        if found.weights == "linear":
-            alike = 1 - np.abs(values[:, None] - values) / max(np.ptp(values), _TINY)
-        ones = np.ones((values.size, 1))
-        agreeing = np.column_stack([ones, ones, ones, one, alike])
+        one, ones = np.eye(values.size), np.ones((values.size, 1))
+        agreeing = np.column_stack([ones, ones, ones, one, _likeness(values, found.weights)])
     disagreeing = found.terms.terms_CT
     if found.weights is None and values.size > 1:
         # Least where chance becomes largest: each side's value the other side's commonest.
@@ -426,14 +430,10 @@ def bootstrap_kappa(
     >>> bootstrap_kappa(found, n_resamples=200, seed=0, confidence=0.95).n_resamples
     200
     """
-    n = len(found.terms.terms_CT)
-    if np.isnan(found.value):
-        return Interval(undefined="undefined")
-    if n < _FEWEST:
-        return Interval(undefined="too_few_units", n_questions=n)
-    weights = bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
-    values = np.concatenate([found.terms.at(one) for one in weights])
-    return between(found.value, values, confidence, "percentile", n)
+    return resampled_interval(
+        found.value, found.terms.at, len(found.terms.terms_CT), n_resamples=n_resamples, seed=seed,
+        confidence=confidence,
+    )  # fmt: skip
 
 
 def kappa_floor(found: LabelAgreement) -> NoiseFloor:
@@ -461,10 +461,10 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
     variance = float(((apart[0].T @ apart[0]) * (apart[1].T @ apart[1])).sum()) / (n - 1)
     sd = sqrt(max(0.0, variance)) / room
     if sd < 1e-12:  # one side has one value: shuffling changes nothing
-        return NoiseFloor(mean=0.0, sd=0.0, p=1.0, n_permutations=0, kind=NullMethod.LABELS_ALIKE)
+        return NoiseFloor(mean=0.0, sd=0.0, p=1.0, kind=NullMethod.LABELS_ALIKE)
     if g.size > _CELLS:
         p = 2 * float(ndtr(-abs(value) / sd))
-        return NoiseFloor(mean=0.0, sd=sd, p=p, n_permutations=0, kind=NullMethod.GOLD_NORMAL)
+        return NoiseFloor(mean=0.0, sd=sd, p=p, kind=NullMethod.GOLD_NORMAL)
     rng = np.random.default_rng(0)
     step = max(1, _HELD // g.size)
     null: list[Floats] = []
@@ -506,9 +506,3 @@ def _shares(
     """The shares of each item's pairs that have each value."""
     cells = np.bincount(item * n_values + code, weights=weight, minlength=n_items * n_values)
     return cells.reshape(n_items, n_values).astype(np.float64)
-
-
-def _words(weights: Weights | None) -> str:
-    """The estimator in words."""
-    how = "" if weights is None else f", {weights} weights"
-    return f"Cohen's kappa{how}, items alike"

@@ -177,8 +177,7 @@ def _few(column: MeasureColumn) -> NDArray[np.bool_]:
     """Which judges few questions tell from some other judge that has an interval."""
     reason_J = [_why_no_interval(column, j) for j in range(column.value_J.size)]
     usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
-    found: NDArray[np.bool_] = usable_J & column.few_JJ[:, usable_J].any(axis=1)
-    return found
+    return usable_J & column.few_JJ[:, usable_J].any(axis=1)
 
 
 def _rank_ends(

@@ -40,6 +40,7 @@ from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
     QuestionTerms,
     Remembered,
+    mean_terms,
     whole,
 )
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
@@ -111,9 +112,11 @@ def people_match(
     of_judge = _shares_of_labels(shares_UV, verdicts)
     of_person = (counts * (counts - 1)).sum(axis=1) / (people * (people - 1))
     most = counts.max(axis=1, initial=0)
-    names, number = np.unique(clusters, return_inverse=True)
-    sides = [_mean(name, values, names, number)
-             for name, values in (("judge", of_judge), ("person", of_person))]  # fmt: skip
+    number = np.unique(clusters, return_inverse=True)[1]
+    sides = [
+        mean_terms(name, values, clusters)
+        for name, values in (("judge", of_judge), ("person", of_person))
+    ]
     undefined = None if len(counts) else "no_item_of_several_people"
     judge, person = (
         _share(side, undefined, words, len(counts), confidence)
@@ -143,26 +146,6 @@ def _shares_of_labels(shares_UV: Floats, verdicts_U: NDArray[np.int64]) -> Float
     there = verdicts_U >= 0
     found = np.zeros(verdicts_U.size)
     found[there] = shares_UV[np.flatnonzero(there), verdicts_U[there]]
-    return found
-
-
-def _mean(
-    name: str, values_U: Floats, names: NDArray[np.generic], number: NDArray[np.intp]
-) -> QuestionTerms:
-    """A mean over items, as sums by cluster."""
-    sums, sizes = (
-        np.bincount(number, weights=one, minlength=names.size)
-        for one in (values_U, np.ones_like(values_U))
-    )
-    return QuestionTerms(
-        name=name, questions_C=names, terms_CT=np.column_stack([sums, sizes]), value=_ratio
-    )
-
-
-def _ratio(totals: Floats) -> Floats:
-    """Sums to a mean; NaN of nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = totals[..., 0] / totals[..., 1]
     return found
 
 
@@ -238,10 +221,10 @@ def _floor(
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
         kind = NullMethod.LABELS_ALIKE  # as of a judge with one label only
-        return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, kind=kind)
+        return NoiseFloor(mean=mean, sd=0.0, p=1.0, kind=kind)
     sd = sqrt(variance) / n
     p = 2 * float(ndtr(-abs(float(labels_U.mean()) - mean) / sd))
-    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=NullMethod.LABELS_NORMAL)
+    return NoiseFloor(mean=mean, sd=sd, p=p, kind=NullMethod.LABELS_NORMAL)
 
 
 def _chance_agreement(counts_UV: Floats) -> float | None:
@@ -514,8 +497,7 @@ def _weighted_mean(weight_P: Floats) -> Callable[[Floats], Floats]:
         if not counting.any():
             return np.full(values_PB.shape[1:], np.nan)
         shares = weight_P[counting] / weight_P.sum()
-        found: Floats = np.tensordot(shares, values_PB[counting], axes=1)
-        return found
+        return np.tensordot(shares, values_PB[counting], axes=1)
 
     return mean
 

@@ -38,13 +38,13 @@ class CalibrationError:
 
     # Mean over judgments of how far their bin's accuracy is from its mean confidence; None without
     # judgments.
-    value: float | None
+    value: float | None = None
     # The same of confidence that is right as often as it says: never 0, as bins are finite.
-    floor: float | None
-    floor_sd: float | None
-    p: float | None  # Chance of an error this large or larger if confidence were calibrated.
-    n: int  # Judgments with a confidence, and bins that hold any.
-    n_bins: int
+    floor: float | None = None
+    floor_sd: float | None = None
+    p: float | None = None  # Chance of an error this large or larger if confidence were calibrated.
+    n: int = 0  # Judgments with a confidence, and bins that hold any.
+    n_bins: int = 0
     # "width": equal steps of confidence; "mass": equal numbers of judgments, ties never parted.
     binning: Binning
 
@@ -156,9 +156,7 @@ def calibration_error(
     kept, place = np.unique(place, return_inverse=True)
     n = stated.size
     if not n:
-        return CalibrationError(
-            value=None, floor=None, floor_sd=None, p=None, n=0, n_bins=0, binning=binning
-        )
+        return CalibrationError(binning=binning)
     gap_K = np.bincount(place, weights=right - stated, minlength=kept.size)
     value = float(np.abs(gap_K).sum() / n)
     sd_K = np.sqrt(_calibrated_variance(stated, clusters, place, kept.size))
@@ -264,7 +262,7 @@ def brier_score(
     if not n:
         return Coefficient(
             name="brier_score", undefined="no_verdicts", estimator="mean of squares", n_units=0,
-            n_raters=0, n_ratings=0, n_missing=n_all,
+            n_missing=n_all,
         )  # fmt: skip
     squares = (stated - right) ** 2
     value = float(squares.mean())

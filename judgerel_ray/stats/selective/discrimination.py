@@ -17,6 +17,7 @@ from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.ends import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.null.closed_null import shuffled_right
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 
 FEW_ANSWERS = 10
@@ -155,8 +156,7 @@ def _by_kind(
 def _placements(first_N: Floats, second_M: Floats) -> Floats:
     """Share of the second that each of the first exceeds, ties counting half."""
     below, tied = _ordered(first_N, second_M)
-    placed: Floats = (below + tied / 2) / second_M.size
-    return placed
+    return (below + tied / 2) / second_M.size
 
 
 def _ends(
@@ -355,7 +355,11 @@ def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayL
     place = np.searchsorted(names, verdicts[kept])
     cells, counts = np.unique(questions[kept] * names.size + place, return_counts=True)
     question, verdict = np.divmod(cells, names.size)
-    return _permuted(question, verdict, counts, np.searchsorted(names, gold), n_replies=n_replies)
+    right, mean, sd = shuffled_right(question, verdict, counts, np.searchsorted(names, gold))
+    return NoiseFloor(
+        mean=mean / n_replies, sd=sd / n_replies, p=_two_sided(right - mean, sd, step=0.5),
+        kind=NullMethod.GOLD_NORMAL,
+    )  # fmt: skip
 
 
 def ranking_floor(
@@ -390,33 +394,7 @@ def ranking_floor(
     pairs, sd = n_right * (n - n_right), float(np.sqrt(variance))
     return NoiseFloor(
         mean=0.5, sd=sd / pairs, p=_two_sided(float(pieces.sum()), sd, step=0.0),
-        n_permutations=0, kind=NullMethod.SCORES_NORMAL,
-    )  # fmt: skip
-
-
-def _permuted(
-    question_M: NDArray[np.integer],
-    verdict_M: NDArray[np.integer],
-    counts_M: NDArray[np.generic],
-    gold_Q: NDArray[np.integer],
-    *,
-    n_replies: int,
-) -> NoiseFloor:
-    """The floor from the M cells of questions and verdicts that are not empty."""
-    n, often = gold_Q.size, counts_M.astype(np.float64)
-    n_names = 1 + max(int(gold_Q.max()), int(verdict_M.max(initial=0)))
-    answers_V = np.bincount(gold_Q, minlength=n_names).astype(np.float64)
-    row_Q = np.bincount(question_M, weights=often * answers_V[verdict_M], minlength=n) / n
-    column_V = np.bincount(verdict_M, weights=often, minlength=n_names) / n
-    mean = float(row_Q.mean())
-    # Squared interactions are those of cells less those of rows and columns: empty cells need none.
-    squares = float((often**2 * answers_V[verdict_M]).sum()) + (n * mean) ** 2
-    rest = squares - n * float((row_Q**2).sum() + (column_V**2 * answers_V).sum())
-    sd = float(np.sqrt(rest / (n - 1))) if rest > 1e-12 * squares else 0.0
-    found = float(often[verdict_M == gold_Q[question_M]].sum())
-    return NoiseFloor(
-        mean=n * mean / n_replies, sd=sd / n_replies, p=_two_sided(found - n * mean, sd, step=0.5),
-        n_permutations=0, kind=NullMethod.GOLD_NORMAL,
+        kind=NullMethod.SCORES_NORMAL,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ Shape suffixes: N = judgments or items, M = items, O = options.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,24 +118,16 @@ def learn_then_test(
         )
     grid = _grid(scores, n_thresholds) if thresholds is None else sorted(thresholds, reverse=True)
     fewest = np.log(delta) / np.log1p(-risk)
-    found = GuaranteedThreshold(
-        risk=risk, delta=delta, n=scores.size, undefined="too_few_judgments"
-    )
+    bare = GuaranteedThreshold(risk=risk, delta=delta, n=scores.size)
+    found = replace(bare, undefined="too_few_judgments")
     for threshold in grid:
         accepted = scores >= threshold  # NaN reaches nothing
         n_accepted, n_errors = int(accepted.sum()), int((accepted & ~correct).sum())
         if n_accepted < fewest:
             continue
         if bdtr(n_errors, n_accepted, risk) > delta:
-            if found.threshold is None:
-                return GuaranteedThreshold(
-                    risk=risk, delta=delta, n=scores.size, undefined="risk_too_high"
-                )
-            return found
-        found = GuaranteedThreshold(
-            risk=risk, delta=delta, n=scores.size,
-            threshold=float(threshold), n_accepted=n_accepted, n_errors=n_errors,
-        )  # fmt: skip
+            return replace(bare, undefined="risk_too_high") if found.threshold is None else found
+        found = replace(bare, threshold=float(threshold), n_accepted=n_accepted, n_errors=n_errors)
     return found
 
 
@@ -263,8 +255,7 @@ def conformal_sets(shares_MO: ArrayLike, rule: ConformalRule) -> NDArray[np.bool
     [[True, False], [False, False]]
     """
     reach = _nonconformity(shares_MO, ordered=rule.ordered, function="conformal_sets")
-    inside: NDArray[np.bool_] = reach <= rule.reach
-    return inside
+    return reach <= rule.reach
 
 
 def _nonconformity(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:

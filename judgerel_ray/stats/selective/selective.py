@@ -57,11 +57,11 @@ class RiskCoverage:
     # ties in random order.
     coverage_N: Floats  # noqa: N815
     risk_N: Floats  # noqa: N815
-    aurc: float | None  # Mean of `risk_N`; None without judgments.
+    aurc: float | None = None  # Mean of `risk_N`; None without judgments.
     # `aurc` less that of a score that ranks every wrong judgment last (E-AURC).
-    excess: float | None
-    n: int  # Judgments that have a score, and the wrong ones among them.
-    n_errors: int
+    excess: float | None = None
+    n: int = 0  # Judgments that have a score, and the wrong ones among them.
+    n_errors: int = 0
     # Ends of its interval; none where all judgments are right or all wrong, or of one question.
     low: float | None = None
     high: float | None = None
@@ -175,9 +175,7 @@ def risk_coverage(
     there = ~np.isnan(scores)
     n, n_errors = int(there.sum()), int((there & ~correct).sum())
     if not n:
-        return RiskCoverage(
-            coverage_N=np.zeros(0), risk_N=np.zeros(0), aurc=None, excess=None, n=0, n_errors=0
-        )
+        return RiskCoverage(coverage_N=np.zeros(0), risk_N=np.zeros(0))
     _, accepted, errors = _steps(scores, correct)
     taken = np.arange(1, n + 1)
     # Inside a tie every order is as likely, so errors come at an even pace.
@@ -240,8 +238,7 @@ def _influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Flo
 
 def _tail_sums(values_T: Floats) -> Floats:
     """Sums from each place to the last."""
-    summed: Floats = np.cumsum(values_T[::-1])[::-1]
-    return summed
+    return np.cumsum(values_T[::-1])[::-1]
 
 
 def _steps(
@@ -287,7 +284,15 @@ def accepted_errors(
     ----------
     .. [1] Massart, P. (1990), doi:10.1214/aop/1176990746.
     """
-    scores, correct, clusters = _checked(scores_N, correct_N, clusters_N, confidence, band, most)
+    scores, correct = checked_scores(scores_N, correct_N, function="accepted_errors")
+    clusters = clusters_of(
+        clusters_N, scores.size, function="accepted_errors", argument="clusters_N"
+    )
+    if not 0 < confidence < 1 or most < 1 or band not in BANDS:
+        raise ValueError(
+            "accepted_errors: confidence must be between 0 and 1, most at least 1 and band of "
+            f"{', '.join(BANDS)}, got {confidence!r}, {most!r} and {band!r}"
+        )
     there = ~np.isnan(scores)
     singles = np.unique(clusters).size == clusters.size
     if band == "dkw" and not singles:
@@ -325,27 +330,6 @@ def accepted_errors(
     )
 
 
-def _checked(
-    scores_N: ArrayLike,
-    correct_N: ArrayLike,
-    clusters_N: ArrayLike | None,
-    confidence: float,
-    band: str,
-    most: int,
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.generic]]:
-    """What was given, refused where it is out of range."""
-    scores, correct = checked_scores(scores_N, correct_N, function="accepted_errors")
-    clusters = clusters_of(
-        clusters_N, scores.size, function="accepted_errors", argument="clusters_N"
-    )
-    if not 0 < confidence < 1 or most < 1 or band not in BANDS:
-        raise ValueError(
-            "accepted_errors: confidence must be between 0 and 1, most at least 1 and band of "
-            f"{', '.join(BANDS)}, got {confidence!r}, {most!r} and {band!r}"
-        )
-    return scores, correct, clusters
-
-
 def _thinned(scores: Floats, most: int, n: int) -> Floats:
     """Distinct scores downwards, at most so many, the loosest always among them."""
     distinct, counts = np.unique(-scores, return_counts=True)
@@ -353,8 +337,7 @@ def _thinned(scores: Floats, most: int, n: int) -> Floats:
         accepted = np.cumsum(counts) / n
         steps = np.arange(1, most + 1) / most * accepted[-1]
         distinct = distinct[np.unique(np.searchsorted(accepted, steps - 1e-12))]
-    found: Floats = -distinct
-    return found
+    return -distinct
 
 
 def _dkw(

@@ -207,8 +207,7 @@ class OrderedAnswers:
 
     def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
         """Give the places of the questions that have a wrong, or a right, answer with a score."""
-        found: NDArray[np.intp] = np.unique(self._question[(self._wrong > 0) == wrong])
-        return found
+        return np.unique(self._question[(self._wrong > 0) == wrong])
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
@@ -365,7 +364,9 @@ def equal_acceptance(
     whole = np.ones((1, common.size))
     first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
-    drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
+    drawn_BG = np.concatenate(
+        [sides[1].errors(weight, grid) - sides[0].errors(weight, grid) for weight in weights]
+    )
     n_deciding = _n_deciding(sides)
     low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
@@ -392,11 +393,6 @@ def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
         for kind in (True, False)
     )
     return 1 + min(wrong, right)
-
-
-def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:
-    """Errors of the second less those of the first."""
-    return sides[1].errors(weights_BC, grid) - sides[0].errors(weights_BC, grid)
 
 
 def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:

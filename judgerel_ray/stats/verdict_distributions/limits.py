@@ -11,16 +11,17 @@ R = replications (sampled reasonings). In bounds N are items, and the last of V 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.agreement.majority import majority_probabilities
+from judgerel_ray.stats.agreement.agreement import correct_for_chance
+from judgerel_ray.stats.agreement.majority import checked_distributions, majority_probabilities
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
-from judgerel_ray.stats.intervals.interval import Interval, student_interval
+from judgerel_ray.stats.intervals.interval import student_interval, with_interval
 
 LIMITS = (
     "percent_agreement",
@@ -88,9 +89,10 @@ def limit_coefficients(
     >>> [(one.name, round(one.value, 4)) for one in found[:2]]
     [('percent_agreement', 0.75), ('krippendorff_alpha', 0.3333)]
     """
-    shares, clusters = _checked(distributions_UV, clusters_U)
+    shares, there = checked_distributions(distributions_UV, function="limit_coefficients")
+    clusters = clusters_of(clusters_U, there.size, function="limit_coefficients")[there]
     n_values = n_categories if n_categories is not None else shares.shape[1]
-    if n_values < 1 or any(k < 1 for k in majorities):
+    if n_values < 1 or not shares.shape[1] or any(k < 1 for k in majorities):
         raise ValueError("limit_coefficients: n_categories and majorities must be at least 1")
     check_confidence(confidence, function="limit_coefficients")
     stability = [(majority_probabilities(shares, k) ** 2).sum(axis=1) for k in majorities]
@@ -120,9 +122,7 @@ def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
     full = np.full_like(agreement, n_categories)
     by_ac1 = divide(1 - together, full - 1)
     chance = np.stack([together, by_ac1, np.where(full > 1, 1 / full, np.nan)])
-    # One value alone: chance agreement is certain, and nothing can exceed it.
-    under = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
-    alpha, ac1, prediger = divide(agreement - chance, under)
+    alpha, ac1, prediger = correct_for_chance(agreement, chance)
     entropy = 1 - divide(divide(total_T[..., 2], q), np.log(full))
     stability = divide(
         np.moveaxis(total_T[..., 3 : 3 + n_majorities], -1, 0),
@@ -142,24 +142,13 @@ def _coefficient(
         undefined=undefined,
         estimator="limit of infinitely many replications, exact from distributions",
         n_units=n_units,
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
     if undefined:
         return found
     ends = student_interval(
         value, left_out_C, confidence, chance_corrected=name in _SIGNED, weights_C=weights_C
     )
-    return _with_ends(found, ends)
-
-
-def _with_ends(found: Coefficient, ends: Interval) -> Coefficient:
-    """A coefficient with its interval, how that was made, or why there is none."""
-    return replace(
-        found, low=ends.low, high=ends.high, interval_method=ends.kind,
-        standard_error=ends.standard_error, no_interval=ends.undefined,
-    )  # fmt: skip
+    return with_interval(found, ends)
 
 
 def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
@@ -168,23 +157,6 @@ def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
     summed = np.zeros((known.size, terms_UT.shape[1]))
     np.add.at(summed, number, terms_UT)
     return summed
-
-
-def _checked(
-    distributions_UV: ArrayLike, clusters_U: ArrayLike | None
-) -> tuple[Floats, NDArray[np.generic]]:
-    """Rows without NaN, each a distribution, and their questions."""
-    shares = np.asarray(distributions_UV, dtype=np.float64)
-    if shares.ndim != 2 or not shares.shape[1]:
-        raise ValueError(
-            f"limit_coefficients: distributions_UV must have 2 dimensions, got {shares.shape}"
-        )
-    clusters = clusters_of(clusters_U, len(shares), function="limit_coefficients")
-    there = ~np.isnan(shares).any(axis=1)
-    kept = shares[there]
-    if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
-        raise ValueError("limit_coefficients: distributions_UV must hold rows that sum to 1")
-    return kept, clusters[there]
 
 
 NumericLevel = Literal["ordinal", "interval"]
@@ -236,15 +208,12 @@ def score_limit(
         f"{level} scores, "
         "replies without one left out",
         n_units=int(taking.sum()),
-        n_raters=0,
-        n_ratings=0,
-        n_missing=0,
     )
     if undefined:
         return found
     left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
     ends = student_interval(found.value or 0.0, left_out_C, confidence, chance_corrected=True)
-    return _with_ends(found, ends)
+    return with_interval(found, ends)
 
 
 def _alphas(
@@ -371,19 +340,21 @@ class VarianceSplit:
     # Shape (n_questions, n_values). Estimated verdict distribution of each question; NaN without a
     # reasoning.
     mean_UV: Floats  # noqa: N815  a shape, not a case
-    agreement: float | None  # How often two replications of a question agree, unbiased.
+    agreement: float | None = None  # How often two replications of a question agree, unbiased.
     # Variance between reasonings, summed over verdicts: what Rao-Blackwellised replications keep.
-    reasoning: float | None
+    reasoning: float | None = None
     # Variance of the verdict drawn, given the reasoning. `reasoning` + `verdict` is exactly 1 -
     # `agreement`.
-    verdict: float | None
+    verdict: float | None = None
     # `reasoning` over 1 - `agreement`: reasonings needed, as a share of letters drawn, for the same
     # error. None where the replications never differ.
-    ratio: float | None
-    ratio_low: float | None  # Ends of its 95 % jackknife interval over questions, within [0, 1].
-    ratio_high: float | None
-    n_questions: int  # Questions with two reasonings or more, and their reasonings.
-    n_reasonings: int
+    ratio: float | None = None
+    ratio_low: float | None = (
+        None  # Ends of its 95 % jackknife interval over questions, within [0, 1].
+    )
+    ratio_high: float | None = None
+    n_questions: int = 0  # Questions with two reasonings or more, and their reasonings.
+    n_reasonings: int = 0
 
 
 def split_variance(distributions_URV: ArrayLike) -> VarianceSplit:
@@ -445,10 +416,7 @@ def split_variance(distributions_URV: ArrayLike) -> VarianceSplit:
     reasoning = np.maximum(0.0, 1 - agreement - verdict)
     n = int(pair.sum())
     if not n:
-        return VarianceSplit(
-            mean_UV=mean, agreement=None, reasoning=None, verdict=None, ratio=None,
-            ratio_low=None, ratio_high=None, n_questions=0, n_reasonings=0,
-        )  # fmt: skip
+        return VarianceSplit(mean_UV=mean)
     split = np.stack([reasoning, reasoning + verdict])
     ratio = _share(split.sum(axis=1))
     ends = student_interval(
