@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.figures import GROUP, varying_columns
+from judgerel_ray.analyses.confusion.figures import GROUP, named_groups, varying_columns
 from judgerel_ray.analyses.confusion.groups import How
 from judgerel_ray.analyses.confusion.worth import (
     ENTROPY_OF_REPLICATIONS,
     OWN_PROBABILITY,
     SHARE_OF_REPLICATIONS,
 )
-from judgerel_ray.blocks.blocks import Block, Column, Folded, Table, counts, key_columns
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Folded,
+    Table,
+    counts,
+    estimates,
+    key_columns,
+    rounded,
+    texts,
+)
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
@@ -40,12 +51,9 @@ _PLACES = {"judge": "judge", "person": "person held out"}
 def _label_columns(rows: Sequence[Row]) -> list[Column]:
     """Columns of accuracy by label and share of low, with intervals and counts."""
     return [
-        Column(
-            head=head, cells=[number(row[name]) for row in rows],
-            small=[_beside(row, name) for row in rows], is_number=True,
-        )
+        estimates(head, rows, name, partial(_beside, name=name))
         for name, head in _LABEL_SHARES.items()
-    ]  # fmt: skip
+    ]
 
 
 def _beside(row: Row, name: str) -> str:
@@ -72,13 +80,9 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     rows = kept.to_dicts()
     columns = [
         *key_columns(rows, names),
-        Column(head="labelled by", cells=[_how(row) for row in rows], kind="prose"),
+        texts("labelled by", rows, _how, "prose"),
         *_label_columns(rows),
-        Column(
-            head="remark",
-            cells=["optimistic" if row["kind"] == "in-sample" else "" for row in rows],
-            kind="remark",
-        ),
+        texts("remark", rows, lambda row: "optimistic" * (row["kind"] == "in-sample"), "remark"),
     ]
     what = "by criterion" if by_criterion else "of all judgments whose right option is known"
     caption = (
@@ -103,21 +107,11 @@ def curve_tables(curves: pl.DataFrame) -> list[Block]:
     >>> curve_tables(pl.DataFrame())
     []
     """
-    if curves.is_empty():
-        return []
-    varying = varying_columns(curves)
     found: list[Block] = []
     fifths = (pl.col("threshold") * 100).round().cast(pl.Int64) % 5 == 0
-    for _, part in curves.filter(fifths).group_by(*GROUP, maintain_order=True):
-        rows, name = part.to_dicts(), group_label(part.row(0, named=True), varying)
-        columns = [
-            Column(
-                head="threshold",
-                cells=[number(row["threshold"], 2) for row in rows],
-                is_number=True,
-            ),
-            *_label_columns(rows),
-        ]
+    for name, part in named_groups(curves):
+        rows = part.filter(fifths).to_dicts()
+        columns = [rounded("threshold", rows, "threshold", 2), *_label_columns(rows)]
         caption = f"Accuracy by label and share of low at thresholds, {name}"
         found.append(Folded(f"Numbers by threshold: {name}", [Table(caption, columns)]))
     return found
@@ -131,24 +125,15 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[Block]:
     >>> acceptance_tables(pl.DataFrame())
     []
     """
-    if acceptance.is_empty():
-        return []
-    varying = varying_columns(acceptance)
     found: list[Block] = []
-    for _, part in acceptance.group_by(*GROUP, maintain_order=True):
-        name = group_label(part.row(0, named=True), varying)
+    for name, part in named_groups(acceptance):
         rows = part.gather_every(max(1, part.height // 10)).to_dicts()
         columns = [
-            Column(head="margin from", cells=[number(r["margin"]) for r in rows], is_number=True),
+            rounded("margin from", rows, "margin"),
             counts("accepted", [row["n_accepted"] for row in rows]),
-            Column(head="share", cells=[number(r["accepted"], 2) for r in rows], is_number=True),
+            rounded("share", rows, "accepted", 2),
             counts("wrong", [row["n_errors"] for row in rows]),
-            Column(
-                head="share wrong",
-                cells=[number(row["error"]) for row in rows],
-                small=[interval(row) for row in rows],
-                is_number=True,
-            ),
+            estimates("share wrong", rows, "error"),
         ]
         caption = f"Share wrong among the surest judgments, {name}"
         found.append(Folded(f"Numbers by acceptance: {name}", [Table(caption, columns)]))
@@ -219,24 +204,15 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
     >>> scores_tables(pl.DataFrame())
     []
     """
-    if scores.is_empty():
-        return []
-    varying = varying_columns(scores)
-    return [
-        _scores(part.to_dicts(), group_label(part.row(0, named=True), varying))
-        for _, part in scores.group_by(*GROUP, maintain_order=True)
-    ]
+    return [_scores(part.to_dicts(), name) for name, part in named_groups(scores)]
 
 
 def _scores(rows: Sequence[Row], name: str) -> Folded:
     """Scores of one group."""
     columns = [
-        Column(head="score", cells=[score_words(row) for row in rows]),
-        Column(head="surer where", cells=[str(row["surer"]) for row in rows]),
-        Column(
-            head="mean", cells=[number(row["mean"]) for row in rows],
-            small=[ends_of(row, "mean") for row in rows], is_number=True,
-        ),
+        texts("score", rows, score_words),
+        texts("surer where", rows, lambda row: str(row["surer"])),
+        estimates("mean", rows, "mean", partial(ends_of, name="mean")),
         Column(
             head="AUROC",
             cells=[
@@ -246,20 +222,11 @@ def _scores(rows: Sequence[Row], name: str) -> Folded:
             small=[ends_of(row, "auroc") for row in rows],
             is_number=True,
         ),
-        Column(
-            head="AURC", cells=[number(row["aurc"]) for row in rows],
-            small=[ends_of(row, "aurc") for row in rows], is_number=True,
-        ),
+        estimates("AURC", rows, "aurc", partial(ends_of, name="aurc")),
         counts("judgments", [row["n"] for row in rows]),
-        Column(
-            head="tokens an item", cells=[number(row["tokens"], 0) for row in rows],
-            is_number=True,
-        ),
-        Column(
-            head="remark", cells=[reason(row["few"]) if row["few"] else "" for row in rows],
-            kind="remark",
-        ),
-    ]  # fmt: skip
+        rounded("tokens an item", rows, "tokens", 0),
+        texts("remark", rows, lambda row: reason(row["few"] or ""), "remark"),
+    ]
     caption = (
         "Scores of single judgments, with 95 % intervals; entropy and mutual information in nats"
     )
@@ -293,27 +260,30 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     >>> quantity_tables(pl.DataFrame())
     []
     """
-    if worth.is_empty():
-        return []
-    varying = varying_columns(worth)
     found: list[Block] = []
-    for _, part in worth.group_by(*GROUP, maintain_order=True):
-        rows, name = part.to_dicts(), group_label(part.row(0, named=True), varying)
+    for name, part in named_groups(worth):
+        rows = part.to_dicts()
         columns = [
-            Column(head="quantity", cells=[_quantity(row) for row in rows]),
-            Column(
-                head="value",
-                cells=[reason(numbers(row)[0]) for row in rows],
-                small=[numbers(row)[1] for row in rows],
-                is_number=True,
-            ),
+            texts("quantity", rows, _quantity),
+            _values("value", rows),
             Column(head="of", cells=[_trials(row) for row in rows], is_number=True),
-            Column(head="how", cells=[str(row["estimator"] or "") for row in rows], kind="prose"),
+            texts("how", rows, lambda row: str(row["estimator"] or ""), "prose"),
         ]
         caption = f"Quantities of {rows[0]['n_matrices']} matrices, with 95 % intervals"
         whole = Table(caption, columns, cards=True)
         found.append(Folded(f"All quantities: {name}", [whole]))
     return found
+
+
+def _values(head: str, rows: Sequence[Row]) -> Column:
+    """Values with their intervals, or why there is none."""
+    found = [numbers(row) for row in rows]
+    return Column(
+        head=head,
+        cells=[reason(value) for value, _ in found],
+        small=[ends for _, ends in found],
+        is_number=True,
+    )
 
 
 def _quantity(row: Row) -> str:
@@ -342,14 +312,11 @@ def people_blocks(people: pl.DataFrame) -> list[Block]:
     rows = people.to_dicts()
     columns = [
         *key_columns(rows, ["benchmark", "raters"]),
-        Column(head="criterion", cells=[str(row["criterion"] or "all") for row in rows]),
-        Column(
-            head="same rating", cells=[reason(numbers(row)[0]) for row in rows],
-            small=[numbers(row)[1] for row in rows], is_number=True,
-        ),
+        texts("criterion", rows, lambda row: str(row["criterion"] or "all")),
+        _values("same rating", rows),
         counts("items", [row["n_items"] for row in rows]),
         counts("ratings", [row["n_ratings"] for row in rows]),
-    ]  # fmt: skip
+    ]
     caption = "How often two people who rate the same give the same rating (share)"
     return [Table(caption, columns)]
 
@@ -368,28 +335,23 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
     parts = matched.partition_by(*GROUP, "raters", maintain_order=True)
     rows = [row for part in parts for row in part.to_dicts()]
     columns = [
-        Column(head="", cells=[group_label(row, varying) for row in rows]),
-        Column(head="judgments", cells=[_judgments(row) for row in rows]),
+        texts("", rows, partial(group_label, columns=varying)),
+        texts("judgments", rows, _judgments),
         *(
-            Column(
-                head=head, cells=[number(row[f"{name}_share"]) for row in rows],
-                small=[ends_of(row, name) for row in rows], is_number=True,
-            )
+            estimates(head, rows, f"{name}_share", partial(ends_of, name=name))
             for name, head in _PLACES.items()
         ),
+        estimates("judge - person", rows, "difference", partial(ends_of, name="difference")),
         Column(
-            head="judge - person", cells=[number(row["difference"]) for row in rows],
-            small=[ends_of(row, "difference") for row in rows], is_number=True,
-        ),
-        Column(
-            head="by chance: judge, person", is_number=True,
+            head="by chance: judge, person",
+            is_number=True,
             cells=[f"{number(r['noise_floor'])}, {number(r['person_floor'])}" for r in rows],
         ),
         counts("items", [row["n_items"] for row in rows]),
         counts("split", [row["n_split"] for row in rows]),
         counts("ratings", [row["n_ratings"] for row in rows]),
-        Column(head="remark", cells=[_remark(row) for row in rows], kind="remark"),
-    ]  # fmt: skip
+        texts("remark", rows, _remark, "remark"),
+    ]
     caption = "How often a label is that of a person, as shares with 95 % intervals"
     return [Table(caption, columns, cards=True)]
 

@@ -33,6 +33,7 @@ from judgerel_ray.analyses.confusion.matrices import (
 )
 from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.analyses.confusion.tables import (
+    TABLES,
     LabelledShares,
     MarginAcceptance,
     PeopleMatches,
@@ -40,6 +41,8 @@ from judgerel_ray.analyses.confusion.tables import (
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
 from judgerel_ray.blocks.shown import Shown
+from judgerel_ray.core.tables import value_columns
+from judgerel_ray.counting.verdicts.policy import floor_columns
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
@@ -75,8 +78,7 @@ class UncertaintyTables(Shown):
 
     def printed(self) -> dict[str, pl.DataFrame]:
         """Tables that are printed, by name."""
-        names = ("worth", "scores", "labels", "transfer", "people", "against_people")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in TABLES["uncertainty"]}
 
 
 def uncertainty_tables(
@@ -154,9 +156,7 @@ def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     return ThresholdCurve.frame(rows, GROUPED)
 
 
-def label_table(
-    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
-) -> pl.DataFrame:
+def label_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -> pl.DataFrame:
     """Lay out accuracy by label and share of low, of all judgments and of each criterion.
 
     Each criterion has rows where there are several. Rows of kind "in-sample" are optimistic, and
@@ -164,17 +164,17 @@ def label_table(
 
     Examples
     --------
-    >>> label_table([]).height
+    >>> label_table([], UncertaintyOptions()).height
     0
     """
-    options = options or UncertaintyOptions()
-    rows: list[dict[str, object]] = []
-    for group in groups:
-        if not group.judged:
-            continue
-        for labelling in labellings(group, options):
-            if labelling.undefined is None:
-                rows += _labelled(group, labelling)
+    rows = [
+        row
+        for group in groups
+        if group.judged
+        for labelling in labellings(group, options)
+        if labelling.undefined is None
+        for row in _labelled(group, labelling)
+    ]
     return LabelledShares.frame(rows, GROUPED)
 
 
@@ -184,10 +184,9 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     parts: list[tuple[str | None, Bools]] = [(None, np.ones_like(group.correct_N))]
     if len(names) > 1:
         parts += [(name, group.by_criterion(name)) for name in names]
+    # Intervals of what was chosen on the same judgments would be wrong.
+    unknown = dict.fromkeys(_ENDS if labelling.kind == "in-sample" else ())
     for name, kept in parts:
-        # Intervals of what was chosen on the same judgments would be wrong.
-        chosen_here = labelling.kind == "in-sample"
-        unknown = dict.fromkeys(_ENDS) if chosen_here else {}
         yield {
             **group.name,
             "kind": labelling.kind,
@@ -253,12 +252,11 @@ def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     return MarginAcceptance.frame(rows, GROUPED)
 
 
-_LEVEL = 0.05
 _Labels = Mapping[tuple[str, str], Sequence[str]]
 
 
 def matched_table(
-    groups: Sequence[JudgedGroup], items: pl.DataFrame, options: UncertaintyOptions | None = None
+    groups: Sequence[JudgedGroup], items: pl.DataFrame, options: UncertaintyOptions
 ) -> pl.DataFrame:
     """Compare judges with people by one measure: how often a label is that of another person.
 
@@ -269,17 +267,15 @@ def matched_table(
     Examples
     --------
     >>> from judgerel_ray.tables import items_to_frame
-    >>> matched_table([], items_to_frame([])).height
+    >>> matched_table([], items_to_frame([]), UncertaintyOptions()).height
     0
 
     Notes
     -----
     Items of low uncertainty may be easy for people, too: their bar is of the same items.
     """
-    options = options or UncertaintyOptions()
-    labels = people_labels(items)
     kinds: dict[object, dict[tuple[str, str], list[str]]] = {}
-    for benchmark, item, kind, labels_of in labels.iter_rows():
+    for benchmark, item, kind, labels_of in people_labels(items).iter_rows():
         kinds.setdefault(kind, {})[benchmark, item] = labels_of
     rows = [
         {**group.name, "raters": kind, **row}
@@ -341,16 +337,12 @@ def _match(matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels) ->
 
 def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]:
     """One comparison."""
-    floor = found.floor
     return {
         "criterion": criterion, "label": label,
         "judge_share": found.judge.value, "judge_low": found.judge.low,
         "judge_high": found.judge.high, "person_share": found.person.value,
         "person_low": found.person.low, "person_high": found.person.high,
-        "difference": found.difference.value, "difference_low": found.difference.low,
-        "difference_high": found.difference.high, "noise_floor": floor.mean,
-        "noise_floor_sd": floor.sd, "p_noise": floor.p,
-        "noise": None if floor.p is None else floor.p > _LEVEL,
+        **value_columns("difference", found.difference), **floor_columns(found.floor),
         "person_floor": found.person_floor, "n_items": found.n_items,
         "n_ratings": found.n_ratings, "n_split": found.n_split, "n_single": found.n_single,
         "undefined": found.judge.undefined,

@@ -33,6 +33,21 @@ def varying_columns(frame: pl.DataFrame) -> list[str]:
     ]  # fmt: skip
 
 
+def named_groups(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Give the rows of each group, with what tells it from the others; none of an empty table.
+
+    Examples
+    --------
+    >>> [name for name, _ in named_groups(pl.DataFrame({name: ["x"] for name in GROUP}))]
+    ['x, x']
+    """
+    if frame.is_empty():
+        return
+    varying = varying_columns(frame)
+    for part in frame.partition_by(GROUP, maintain_order=True):
+        yield group_label(part.row(0, named=True), varying), part
+
+
 def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure]:
     """Draw accuracy and share of low against the threshold, one figure a group.
 
@@ -41,17 +56,10 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure
     >>> threshold_figures(pl.DataFrame(), pl.DataFrame())
     []
     """
-    if curves.is_empty():
-        return []
-    varying = varying_columns(curves)
     found = []
-    for name, part in curves.group_by(*GROUP, maintain_order=True):
-        marked = labels.filter(
-            *(pl.col(column).eq_missing(value) for column, value in zip(GROUP, name, strict=True)),
-            pl.col("criterion").is_null(),
-            pl.col("threshold").is_not_null(),
-        )
-        label = group_label(part.row(0, named=True), varying)
+    for label, part in named_groups(curves):
+        same = labels.join(part, on=GROUP, how="semi", nulls_equal=True, maintain_order="left")
+        marked = same.filter(pl.col("criterion").is_null(), pl.col("threshold").is_not_null())
         found.append(_threshold_figure(part, marked, label))
     return found
 
@@ -264,12 +272,9 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
     >>> acceptance_figures(pl.DataFrame())
     []
     """
-    if acceptance.is_empty():
-        return []
-    varying, found = varying_columns(acceptance), []
-    for _, part in acceptance.group_by(*GROUP, maintain_order=True):
+    found = []
+    for label, part in named_groups(acceptance):
         rows = part.to_dicts()
-        label = group_label(rows[0], varying)
         description = "; ".join(
             f"of the surest {number(row['accepted'], 2)}: {number(row['error'])} wrong "
             f"({row['n_errors']} of {row['n_accepted']})"
@@ -314,8 +319,7 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
             {str(row["label"]): row for row in one.iter_rows(named=True)}
             for one in part.partition_by(*GROUP, maintain_order=True)
         ]
-        varying = [name for name in varying_columns(part) if name != "benchmark"]
-        names = [group_label(rows["all"], varying) for rows in judges]
+        names = [group_label(rows["all"], _but_benchmark(part)) for rows in judges]
         texts = [
             f"{name}: " + "; ".join(
                 f"{label}: judge {number(row['judge_share'])}, person "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import polars as pl
 
@@ -103,14 +104,5 @@ def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, o
     most = max(map(len, ratings))
     table = [[*one, *[None] * (most - len(one))] for one in ratings]
     found = inter_rater_accuracy(table, clusters_U=units["text"].to_numpy())
-    return [
-        {
-            **place,
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
-            "n_items": len(ratings),
-            "n_ratings": sum(map(len, ratings)),
-            "undefined": found.undefined,
-        }
-    ]
+    counts = {"n_items": len(ratings), "n_ratings": sum(map(len, ratings))}
+    return [{**place, **asdict(found), **counts}]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import polars as pl
@@ -23,8 +22,11 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     estimates,
+    key_columns,
+    rounded,
     row_columns,
 )
+from judgerel_ray.blocks.short import span
 from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, reason
 from judgerel_ray.core import count_of
 
@@ -52,33 +54,20 @@ _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _MOST_ROWS = 12  # of a table that is not folded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Selected:
-    """What a page says of selection."""
-
-    selection: Mapping[str, pl.DataFrame]  # Tables of `Selection`.
-    # Tables of `SystemComparison`; empty where there are no two systems.
-    comparison: Mapping[str, pl.DataFrame]
-    refused: str | None = None  # Why there is nothing to select among.
-
-
-def selection_sections(selected: Selected | None) -> list[Block]:
-    """Make the sections of a page; none where nothing was selected.
+def selection_sections(
+    selection: Mapping[str, pl.DataFrame], comparison: Mapping[str, pl.DataFrame]
+) -> list[Block]:
+    """Make the sections of a page; `comparison` is empty where there are no two systems.
 
     Examples
     --------
-    >>> selection_sections(None)
-    []
+    See ``tests/analyses/selection/test_from_run.py``.
     """
-    if selected is None:
-        return []
-    if selected.refused is not None:
-        return [Section("Accept or reject", [Paragraph(f"Not told: {selected.refused}.")])]
     return [
-        Section("Accept or reject", _accepted(selected.selection)),
-        Section("Confidence", _confidence(selected.selection)),
-        Section("Systems compared", compared_blocks(selected.comparison)),
-        Section("Self-preference", preference_blocks(selected.comparison)),
+        Section("Accept or reject", _accepted(selection)),
+        Section("Confidence", _confidence(selection)),
+        Section("Systems compared", compared_blocks(comparison)),
+        Section("Self-preference", preference_blocks(comparison)),
     ]
 
 
@@ -114,7 +103,7 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         ),
         Folded(
             "Intervals and joint bands, system by system",
-            [Figures([drawn for _, drawn in band_figures(shown)])],
+            [Figures(band_figures(shown))],
         ),
     ]
 
@@ -122,25 +111,26 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 def _accuracy(systems: pl.DataFrame) -> Table:
     """Accuracy of every system."""
     rows = systems.unique("system", keep="first", maintain_order=True).to_dicts()
-    by_chance = [
-        number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "") for row in rows
+    lines = [
+        [
+            f"{row['n_right']:,} of {row['n_answers']:,}",
+            number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else ""),
+        ]
+        for row in rows
     ]
+    right, by_chance = row_columns(["right", "by chance"], lines)
     columns = [
         *_named(rows)[:1],
-        Column(
-            head="right", cells=[f"{row['n_right']:,} of {row['n_answers']:,}" for row in rows],
-            is_number=True,
-        ),
+        right,
         estimates("accuracy [95 %]", rows, "accuracy"),
-        Column(head="by chance", cells=by_chance, is_number=True),
+        by_chance,
         counts("unread", [row["n_unread"] for row in rows]),
-    ]  # fmt: skip
-    questions = sorted({row["n_questions"] for row in rows})
-    span = " to ".join(f"{n:,}" for n in dict.fromkeys((questions[0], questions[-1])))
+    ]
     left = sum(row["n_without_gold"] for row in rows)
     more = f"; {count_of(left, 'answer')} to questions of unknown gold left out" if left else ""
     caption = (
-        f"Accuracy if every answer is accepted, {span} questions; an unread reply counts as wrong"
+        f"Accuracy if every answer is accepted, {span(row['n_questions'] for row in rows)} "
+        "questions; an unread reply counts as wrong"
         f"{more}; by chance: the same answers shuffled across questions"
     )
     return Table(caption, columns, cards=True)
@@ -207,13 +197,13 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     return [
         Paragraph(f"{read}{few}"),
         Figures(
-            [drawn for _, drawn in confidence_figures(tables["acceptance"])],
+            confidence_figures(tables["acceptance"]),
             [CONFIDENCE_LINES[kind] for kind in CONFIDENCE_LINES if kind in kinds],
         ),
         _long("All confidences", "Confidence of every system", _ranking(rows)),
         Folded(
             "Reliability diagrams, bins of equal mass",
-            [Figures([drawn for _, drawn in reliability_figures(tables["reliability"])])],
+            [Figures(reliability_figures(tables["reliability"]))],
         ),
         *_guarantees(tables["guarantees"].to_dicts()),
     ]
@@ -237,7 +227,7 @@ def _ranking(rows: Sequence[Row]) -> list[Column]:
         *_named(rows),
         auroc,
         estimates("AURC [95 %]", rows, "aurc", lambda row: ends_of(row, "aurc")),
-        Column(head="of no use", cells=[number(row["aurc_floor"]) for row in rows], is_number=True),
+        rounded("of no use", rows, "aurc_floor"),
         *row_columns(["ECE (calibrated)", "Brier (by chance)", "rejected"], beside),
     ]
 
@@ -284,10 +274,7 @@ def _split(row: Row) -> str:
 
 def _named(rows: Sequence[Row]) -> list[Column]:
     """The columns that say whose answers, and by which confidence."""
-    return [
-        Column(head=name, cells=[str(row[name]) for row in rows])
-        for name in ("system", "confidence")
-    ]
+    return key_columns(rows, ("system", "confidence"))
 
 
 def _long(summary: str, caption: str, columns: Sequence[Column]) -> Block:
@@ -393,7 +380,7 @@ def _step(rows: pl.DataFrame, style: str) -> Mark:
     return Mark(shape="step", style=style, data=rows, x="acceptance", y="accuracy")
 
 
-def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
+def confidence_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw one system's accuracy against the share accepted, a line a confidence.
 
     Examples
@@ -414,11 +401,11 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
             marks.append(_step(rows, CONFIDENCE_LINES[str(kind)][0]))
             texts.append(f"{kind}: {_points_text(rows.to_dicts())}")
         name, of = str(system), f" by confidence, {system}"
-        found.append((name, _acceptance_figure(of, "; ".join(texts), marks, start, name)))
+        found.append(_acceptance_figure(of, "; ".join(texts), marks, start, name))
     return found
 
 
-def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
+def band_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw one system's accuracy against the share accepted, with intervals and the joint band.
 
     Examples
@@ -443,13 +430,11 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
         label = f"{system}, {kind}"
         made = band_words(rows.row(0, named=True))
         description = f"{_points_text(rows.to_dicts())}; band: {made}"
-        found.append(
-            (label, _acceptance_figure(f", {label}", description, marks, _start(part), label))
-        )
+        found.append(_acceptance_figure(f", {label}", description, marks, _start(part), label))
     return found
 
 
-def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
+def reliability_figures(reliability: pl.DataFrame) -> list[Figure]:
     """Draw accuracy against stated confidence, in bins of equal mass.
 
     Examples
@@ -469,7 +454,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
         rows = part.with_columns(label=pl.Series(texts, dtype=pl.String))
         even = pl.DataFrame({"confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]})
         label = f"{system}, {kind}"
-        figure = Figure(
+        found.append(Figure(
             title=f"Accuracy against confidence, {label}",
             description="; ".join(texts),
             caption=label,
@@ -482,8 +467,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
                 Mark(shape="point", style="point", data=rows, x="mean_confidence", y="accuracy",
                      label="label"),
             ],
-        )  # fmt: skip
-        found.append((label, figure))
+        ))  # fmt: skip
     return found
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.selection.systems_paired import (
@@ -64,15 +63,6 @@ class SystemComparison(Shown):
     matched_cost: pl.DataFrame
     self_preference: pl.DataFrame
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give the tables by name."""
-        return {
-            "pairs": self.pairs,
-            "equal_acceptance": self.equal_acceptance,
-            "matched_cost": self.matched_cost,
-            "self_preference": self.self_preference,
-        }
-
 
 def compare_systems(
     systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
@@ -88,6 +78,7 @@ def compare_systems(
     >>> found.pairs["p"].to_list(), found.matched_cost.height
     ([1.0], 0)
     """
+    options = options or ComparisonOptions()
     pairs, shares = pair_tables(systems, options)
     return SystemComparison(
         pairs=pairs,
@@ -156,11 +147,16 @@ def read_answer_costs(judgments: pl.LazyFrame, systems: Sequence[System]) -> Ans
         tuple(row.get(name) for name in _ALONE): float(row["spent"])
         for row in each.iter_rows(named=True)
     }
-    return AnswerCosts(unit=unit, alone=means, judging=_judging(systems, unit))
+    judging = {
+        one.label: float(one.rows.select(price.mean()).item())
+        for one in systems
+        if one.name.get("role") in JUDGING
+    }
+    return AnswerCosts(unit=unit, alone=means, judging=judging)
 
 
 def matched_cost_table(
-    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
+    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions
 ) -> pl.DataFrame:
     """Hold every judge of others' answers against the best model alone, for the same cost.
 
@@ -172,16 +168,15 @@ def matched_cost_table(
 
     Examples
     --------
-    >>> matched_cost_table([], AnswerCosts(unit="tokens")).height
+    >>> matched_cost_table([], AnswerCosts(unit="tokens"), ComparisonOptions()).height
     0
     """
-    options = options or ComparisonOptions()
-    rows: list[dict[str, object]] = []
-    for judge in systems:
-        if judge.name.get("role") not in JUDGING:
-            continue
-        pool = _compared(judge, systems, options)
-        rows += _against(judge, pool, spending, options)
+    rows = [
+        row
+        for judge in systems
+        if judge.name.get("role") in JUDGING
+        for row in _against(judge, _compared(judge, systems, options), spending, options)
+    ]
     return MatchedCosts.frame(with_holm(rows))
 
 
@@ -198,32 +193,15 @@ def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
     return "requests", pl.lit(1.0)
 
 
-def _judging(systems: Sequence[System], unit: str) -> dict[str, float]:
-    """Mean cost of a reply of each judge."""
-    found = {}
-    for system in systems:
-        if system.name.get("role") in JUDGING:
-            price = {
-                "cost": pl.col("cost"),
-                "tokens": pl.sum_horizontal("prompt_tokens", "completion_tokens"),
-                "requests": pl.lit(1.0),
-            }[unit]
-            spent = system.rows.select(price.cast(pl.Float64).mean()).item()
-            found[system.label] = float(spent)
-    return found
-
-
 def _compared(judge: System, systems: Sequence[System], options: ComparisonOptions) -> list[System]:
     """The models alone whose answers could stand before this judge."""
-    alone = [
+    return [
         one
         for one in systems
         if one.name.get("role") == "responder"
-        and all(one.name.get(name) == judge.name.get(name) for name in ("benchmark", "template"))
+        and _same_place(one, judge)
+        and options.answer_temperature in (None, one.name.get("temperature"))
     ]
-    if options.answer_temperature is not None:
-        return [one for one in alone if one.name.get("temperature") == options.answer_temperature]
-    return alone
 
 
 def _against(
@@ -259,7 +237,10 @@ def _against(
             id(one): 1 if baseline == "single" else _affordable(one, total, spending)
             for one in pool
         }
-        answers = [_votes(one, wanted[id(one)]) for one in pool]
+        answers = [
+            one_answer(one.rows, "first" if wanted[id(one)] == 1 else "majority", k=wanted[id(one)])
+            for one in pool
+        ]
         place = most_accurate(answers, judge.rows)
         best, answer = pool[place], answers[place]
         used = float(answer["n_votes"].mean() or 0.0)  # type: ignore[arg-type]
@@ -281,13 +262,6 @@ def _affordable(one: System, total: float, spending: AnswerCosts) -> int:
     if price <= 0:
         return int(one.rows.group_by(QUESTION).len()["len"].max() or 1)  # type: ignore[arg-type]
     return max(1, int(total / price * (1 + _ROUNDING)))
-
-
-def _votes(one: System, k: int) -> pl.DataFrame:
-    """The answers of a model asked k times, or once."""
-    if k == 1:
-        return one_answer(one.rows, "first")
-    return one_answer(one.rows, "majority", k=k)
 
 
 def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) -> dict[str, object]:
@@ -392,7 +366,7 @@ def _picks(
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
     disputed = shown.filter(differ & pl.col(judge_name).is_not_null())
     picked = _picked(answers, disputed, judge_name)
-    found: _Row = {"n_disputed": disputed.height, "own_picked": _mean(picked["own"])}
+    found: _Row = {"n_disputed": disputed.height, "own_picked": picked["own"].mean()}
     if alone is not None:
         as_evaluator = _picked(alone, disputed, judge_name).select(QUESTION, control="own")
         found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, judge_name)
@@ -490,13 +464,7 @@ def _shown_answers(
     judge: System, systems: Sequence[System], options: ComparisonOptions
 ) -> pl.DataFrame | None:
     """The answers that judges compared, a column a model; None where it cannot be told which."""
-    alone = [
-        one
-        for one in systems
-        if one.name.get("role") == "responder"
-        and _same_place(one, judge)
-        and options.answer_temperature in (None, one.name.get("temperature"))
-    ]
+    alone = _compared(judge, systems, options)
     models = [str(one.name.get("judge")) for one in alone]
     if len(set(models)) < len(models):
         return None
@@ -522,8 +490,3 @@ def _same_place(one: System, other: System) -> bool:
 def _same_setting(one: System, other: System) -> bool:
     """Whether two judges were asked alike."""
     return _same_place(one, other) and one.name.get("temperature") == other.name.get("temperature")
-
-
-def _mean(values: pl.Series) -> float | None:
-    """A mean; None of nothing."""
-    return float(np.mean(values.to_numpy())) if values.len() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
@@ -60,7 +60,7 @@ class ComparisonOptions:
 
 
 def pair_tables(
-    systems: Sequence[System], options: ComparisonOptions | None = None
+    systems: Sequence[System], options: ComparisonOptions
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare systems two by two.
 
@@ -72,11 +72,10 @@ def pair_tables(
     >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
     ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
-    >>> pairs, _ = pair_tables(read_systems(rows))
+    >>> pairs, _ = pair_tables(read_systems(rows), ComparisonOptions())
     >>> pairs.select("first", "second", "both", "second_only", "difference").row(0)
     ('a', 'b', 1, 1, 0.5)
     """
-    options = options or ComparisonOptions()
     pairs = list(system_pairs(systems))
     if not pairs:
         raise SweepError(
@@ -93,14 +92,11 @@ def pair_tables(
         )
         kind = _shared_confidence(first, second, options)
         equal = None if kind is None else _equal(first, second, kind, options)
-        rows.append({**names, **accuracy_columns(accuracy), **error_columns(equal, kind)}
-                    | {"answer": options.answer})  # fmt: skip
+        columns = {**accuracy_columns(accuracy), **error_columns(equal, kind)}
+        rows.append({**names, **columns, "answer": options.answer})
         if equal is not None:
             shares += [{**names, "confidence": kind, **one} for one in share_rows(equal)]
-    return (
-        SystemPairs.frame(with_holm(rows)),
-        EqualAcceptances.frame(shares),
-    )
+    return SystemPairs.frame(with_holm(rows)), EqualAcceptances.frame(shares)
 
 
 def system_pairs(systems: Sequence[System]) -> Iterator[tuple[System, System]]:
@@ -125,19 +121,11 @@ def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
     >>> accuracy_columns(paired_accuracy([1], [1]))["n_questions"]
     1
     """
+    columns = asdict(found)
     return {
-        "n_questions": found.n_questions,
-        "both": found.both,
-        "first_only": found.first_only,
-        "second_only": found.second_only,
-        "neither": found.neither,
-        "first_accuracy": found.first,
-        "second_accuracy": found.second,
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p,
-        "method": found.method,
+        "first_accuracy": columns.pop("first"),
+        "second_accuracy": columns.pop("second"),
+        **columns,
         "undefined": None if found.n_questions else "no_common_questions",
     }
 
