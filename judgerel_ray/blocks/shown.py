@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,7 @@ class Shown:
 
     __slots__ = ("_shown",)
 
-    def tables(self) -> dict[str, pl.DataFrame]:
+    def tables(self) -> Mapping[str, pl.DataFrame]:
         """Give its tables by name."""
         return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 

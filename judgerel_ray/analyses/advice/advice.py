@@ -39,14 +39,13 @@ from judgerel_ray.analyses.advice.plans import (
     varied,
 )
 from judgerel_ray.analyses.advice.populations import Populations
-from judgerel_ray.analyses.advice.tables import Components, Designs, Needs, Splits
+from judgerel_ray.analyses.advice.tables import TABLES, Needs
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.core.schema import Schema
 from judgerel_ray.counting.groups.grouping import BlockChoice
 from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import by_place
@@ -72,23 +71,6 @@ class Advice(Shown):
     needs: pl.DataFrame
     splits: pl.DataFrame
     panel: pl.DataFrame
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give the five tables by name.
-
-        Examples
-        --------
-        >>> rows = {"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "B"]}
-        >>> list(advise_judgments(pl.LazyFrame(rows)).tables())
-        ['components', 'designs', 'needs', 'splits', 'panel']
-        """
-        return {
-            "components": self.components,
-            "designs": self.designs,
-            "needs": self.needs,
-            "splits": self.splits,
-            "panel": self.panel,
-        }
 
 
 def advise_judgments(
@@ -221,12 +203,7 @@ TARGETS: Mapping[str, float] = {
 _OF_MEANS = ("generalizability", "dependability")
 _MOST_JUDGMENTS = 100_000
 _NUMBER = "__number"
-_TABLES: Mapping[str, type[Schema]] = {
-    "components": Components,
-    "designs": Designs,
-    "needs": Needs,
-    "splits": Splits,
-}
+_TABLES = {name: schema for name, schema in TABLES["advise"].items() if name != "panel"}
 
 
 def need_rows(plan: GroupPlan, targets: Mapping[str, float]) -> Iterator[Row]:

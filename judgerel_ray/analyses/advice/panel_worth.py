@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.advice.tables import PanelSizes
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.core.progress import fewer_groups, under_way
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, level_of_scale
@@ -107,13 +109,9 @@ class Voting:
         """
         if self._limits is None or not self._reaches(VOTES[-1], wanted):
             return None
-        least, most = -1, len(VOTES) - 1  # more votes agree no less
-        while most - least > 1:
-            middle = (least + most) // 2
-            least, most = (
-                (least, middle) if self._reaches(VOTES[middle], wanted) else (middle, most)
-            )
-        return VOTES[most]
+        # More votes agree no less.
+        place = bisect_left(VOTES, True, key=lambda k: self._reaches(k, wanted))
+        return VOTES[place]
 
     def unreachable(self, wanted: float) -> Reason:
         """Tell why no number of votes can be promised to reach a stability.
@@ -224,12 +222,12 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     if labels:
         steps = panel_steps(_counts(scored), most=min(n_judges + 2, _LARGEST_PANEL))
     known: Row = {
-        "judges": n_judges, "effective": worth.value, "effective_low": worth.low,
-        "effective_high": worth.high, "error_correlation": worth.correlation,
-        "n_items": scored["item_id"].n_unique(), "undefined": worth.undefined,
+        "judges": n_judges, **value_columns("effective", worth),
+        "error_correlation": worth.correlation, "n_items": scored["item_id"].n_unique(),
+        "undefined": worth.undefined,
     }  # fmt: skip
     if not steps:
-        return [{**known, "n_judges": n_judges, "agreement": None, "gain": None}]
+        return [{**known, "n_judges": n_judges}]
     return [
         {**known, "n_judges": one.n_judges, "agreement": one.agreement, "gain": one.gain}
         for one in steps

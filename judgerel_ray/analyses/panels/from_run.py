@@ -123,8 +123,6 @@ def _asks_cascade(judged: Snapshot) -> bool:
     """Whether later models were asked only what earlier ones were not sure of."""
     if judged.run is None:
         return False
-    from judgerel_ray.config import parse_sweep
-
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
     return any(ask.kind.cascade(ask) is not None for ask in sweep.ask)
 

@@ -22,6 +22,7 @@ from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.panel import Ints, mean_interval
 from judgerel_ray.stats.panels.search import PanelPrices
+from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _APART = ("judge", "role")
 _COMPARES = ("participant", "evaluator_only")
@@ -104,14 +105,9 @@ def read_voters(
     for system in systems:
         key = tuple((name, value) for name, value in system.name.items() if name not in _APART)
         groups.setdefault(key, []).append(system)
-    found = [
-        voters
-        for group in groups.values()
-        if len(group) > 1
-        for voters in [_voters(group, spending, systems, confidence)]
-        if voters.n_questions
-    ]
-    return found
+    several = (group for group in groups.values() if len(group) > 1)
+    found = [_voters(group, spending, systems, confidence) for group in several]
+    return [voters for voters in found if voters.n_questions]
 
 
 def check_voters(found: Sequence[Voters], systems: Sequence[System]) -> None:
@@ -246,13 +242,12 @@ def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:
 def _responders(system: System, every: Sequence[System]) -> list[object]:
     """Models whose answers a judge of them may compare."""
     benchmark = system.name.get("benchmark")
-    return list(
-        dict.fromkeys(
-            one.name.get("judge")
-            for one in every
-            if one.name.get("role") == "responder" and one.name.get("benchmark") == benchmark
-        )
-    )
+    found = [
+        one.name.get("judge")
+        for one in every
+        if one.name.get("role") == "responder" and one.name.get("benchmark") == benchmark
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _things(
@@ -277,6 +272,22 @@ def accuracy_row(right_Q: Floats) -> Row:
     """
     ends = mean_interval(right_Q)
     return {"accuracy": float(right_Q.mean()), "low": ends.low, "high": ends.high}
+
+
+def gain_row(right_Q: Floats, other_Q: Floats | None, name: str = "gain") -> Row:
+    """Give what is gained over something else on the same questions; nothing over the same.
+
+    Examples
+    --------
+    >>> gain_row(np.array([1.0, 0.0]), None)
+    {}
+    """
+    if other_Q is None:
+        return {}
+    if other_Q is right_Q:
+        return {name: 0.0}
+    found = paired_accuracy(other_Q, right_Q)
+    return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
 RULES = ("majority", "confidence", "accuracy")
