@@ -16,12 +16,13 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
     FacetGroup,
+    Populations,
     Row,
     component_rows,
     facet_groups,
     key_schema,
 )
-from judgerel_ray.analyses.advice.panel_worth import VOTES, panel_table
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Reason, Unreachable, panel_table
 from judgerel_ray.analyses.advice.plans import (
     APART,
     QUESTIONS,
@@ -38,9 +39,7 @@ from judgerel_ray.analyses.advice.plans import (
     split_rows,
     varied,
 )
-from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.tables import TABLES, Needs
-from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag

@@ -8,6 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
+from judgerel_ray.analyses.advice.panel_worth import Unreachable
 from judgerel_ray.analyses.advice.show import (
     OF_VOTES,
     component,
@@ -17,7 +18,6 @@ from judgerel_ray.analyses.advice.show import (
     purchase,
     unreached,
 )
-from judgerel_ray.analyses.advice.unreachable import Unreachable
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,

@@ -11,8 +11,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
-from judgerel_ray.analyses.advice.panel_worth import VOTES
-from judgerel_ray.analyses.advice.unreachable import Unreachable
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Unreachable
 from judgerel_ray.blocks.text_sections import (
     Columns,
     Row,

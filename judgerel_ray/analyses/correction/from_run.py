@@ -40,10 +40,10 @@ def correction_of(
     """Correct the scores of judgments, opened with their responders and criteria."""
     if width is not None and not 0 < width < float("inf"):
         raise SweepError(f"--width must be a number above 0, got {width!r}")
-    said = gold_as_labels(judged) if labels is None else read_labels(labels)
-    if said is not None:
+    people = gold_as_labels(judged) if labels is None else read_labels(labels)
+    if people is not None:
         file = labels or judged.name
-        return _corrected(judged, said, file, by=by, positive=positive, width=width)
+        return _corrected(judged, people, file, by=by, positive=positive, width=width)
     if width is not None:
         raise SweepError(
             "--width needs --labels, or a column gold: without any, nothing says how far judges err"

@@ -6,8 +6,6 @@ adaptive replication found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from judgerel_ray.analyses.distributions.settled import settled_summary
@@ -30,9 +28,9 @@ from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_jud
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
 
 
-def run_limits(run: RunDirectory, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+def run_limits(run: RunDirectory) -> pl.DataFrame:
     """Coefficients of infinitely many replications of a run, from its distributions."""
-    return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
+    return limit_table(read_distributions(run), scales=declared_scales(run))
 
 
 def run_weighted(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -81,12 +79,10 @@ def run_reasoning(run: RunDirectory) -> pl.DataFrame:
 GROUP = ("judge", "benchmark", "protocol", "temperature")
 
 
-def run_settled(
-    run: RunDirectory, *, by: Sequence[str] = GROUP
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def run_settled(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What adaptive replication found in a run: every condition, and groups of them."""
     table = read_settled(run)
-    return table, settled_summary(table, by=by)
+    return table, settled_summary(table, by=GROUP)
 
 
 def distributions_on_page(

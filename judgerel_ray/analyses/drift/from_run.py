@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
-from judgerel_ray.analyses.drift.causes import Scores, causes_of
+from judgerel_ray.analyses.drift.causes import SERVED, Scores, causes_of, changes
 from judgerel_ray.analyses.drift.compute import (
     COLUMNS,
     QUESTION,
@@ -24,7 +24,6 @@ from judgerel_ray.analyses.drift.compute import (
     verdict_rows,
     with_content,
 )
-from judgerel_ray.analyses.drift.fingerprints import SERVED, changes
 from judgerel_ray.analyses.drift.standing import Alarms, since_alarms
 from judgerel_ray.analyses.drift.tables import DRIFT_P, USUAL
 from judgerel_ray.config import Judge, Sweep, parse_sweep

@@ -12,7 +12,7 @@ from judgerel_ray.measuring.answered import KINDS, Answered
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
     from judgerel_ray.analyses.panels.panels import PanelTables
-    from judgerel_ray.analyses.panels.spending import Price
+    from judgerel_ray.analyses.panels.voters import Price
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import JudgmentSource
 
@@ -38,7 +38,7 @@ class PanelsRequest(Answered):
     @property
     def priced(self) -> dict[str, Price] | None:
         """Prices as reducers have them."""
-        from judgerel_ray.analyses.panels.spending import PRICE, price_of
+        from judgerel_ray.analyses.panels.voters import PRICE, price_of
 
         form = f"NAME={PRICE}"
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)

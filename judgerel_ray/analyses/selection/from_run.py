@@ -15,11 +15,11 @@ from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import selection_sections
 from judgerel_ray.analyses.selection.systems_compared import (
+    ComparisonOptions,
     SystemComparison,
     compare_systems,
     read_answer_costs,
 )
-from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block, Paragraph, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
