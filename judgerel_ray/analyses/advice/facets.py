@@ -191,7 +191,7 @@ def _orders(
     return factorial(n_options)
 
 
-_QUESTION = "item_id"
+QUESTION = "item_id"
 _MOST_VALUES = 40
 
 
@@ -264,14 +264,13 @@ def crossed_facet_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tu
     >>> crossed_facet_terms(["responder"], ["responder"])
     [('item_id',), ('item_id', 'responder')]
     """
-    names = (_QUESTION, *facets)
+    names = (QUESTION, *facets)
     terms: list[tuple[str, ...]] = [(a,) for a in names]
     terms += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    terms += [(_QUESTION, b, c) for i, b in enumerate(names[1:], 2) for c in names[i:]]
-    return [term for term in terms if _QUESTION in term or not set(term) & set(nested)]
+    terms += [(QUESTION, b, c) for i, b in enumerate(names[1:], 2) for c in names[i:]]
+    return [term for term in terms if QUESTION in term or not set(term) & set(nested)]
 
 
-QUESTION = "item_id"
 JUDGED = ("protocol", "stage", "responder", "criterion")
 CHOSEN = ("temperature", "top_k", "top_p", "scale")
 Row = dict[str, object]

@@ -135,11 +135,10 @@ def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
 
     Examples
     --------
-    >>> accuracy_figures(pl.DataFrame())
+    >>> from judgerel_ray.analyses.confusion.tables import LabelledShares
+    >>> accuracy_figures(LabelledShares.frame((), GROUP))
     []
     """
-    if labels.is_empty():
-        return []
     leading = leading_labels(labels).filter(pl.col("criterion").is_null())
     found = []
     for (benchmark,), part in leading.group_by("benchmark", maintain_order=True):
@@ -263,11 +262,10 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
 
     Examples
     --------
-    >>> share_figures(pl.DataFrame())
+    >>> from judgerel_ray.analyses.confusion.tables import LabelledShares
+    >>> share_figures(LabelledShares.frame((), GROUP))
     []
     """
-    if labels.is_empty():
-        return []
     found = []
     for (benchmark,), part in leading_labels(labels).group_by("benchmark", maintain_order=True):
         several = part.filter(pl.col("criterion").is_not_null())
@@ -342,11 +340,10 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
 
     Examples
     --------
-    >>> list(matched_figures(pl.DataFrame()))
+    >>> from judgerel_ray.analyses.confusion.tables import PeopleMatches
+    >>> list(matched_figures(PeopleMatches.frame((), GROUP)))
     []
     """
-    if matched.is_empty():
-        return
     labelled = matched.filter(pl.col("criterion").is_null(), pl.col("judge_share").is_not_null())
     for (benchmark, raters), part in labelled.group_by("benchmark", "raters", maintain_order=True):
         judges = [
@@ -505,11 +502,10 @@ def transfer_tables(transfer: pl.DataFrame) -> list[Block]:
 
     Examples
     --------
-    >>> transfer_tables(pl.DataFrame())
+    >>> from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
+    >>> transfer_tables(ThresholdTransfers.frame())
     []
     """
-    if transfer.is_empty():
-        return []
     return [
         _transfer(part.to_dicts(), str(across), str(within))
         for (across, within), part in transfer.group_by("across", "within", maintain_order=True)

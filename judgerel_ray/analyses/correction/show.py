@@ -180,7 +180,7 @@ def _estimates(part: Sequence[Row], label: str) -> Table:
         for row in part
     ]
     columns = [
-        texts("estimate", part, lambda row: _HEADS[row["estimate"]]),
+        texts("estimate", part, lambda row: _HEADS[str(row["estimate"])]),
         estimates(f"{part[0]['measure']} [95 %]", part, "value"),
         *row_columns(["weight", "own noise"], lines),
         texts("not given", part, _why, "remark"),
@@ -202,7 +202,7 @@ def _rates(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     """How often the judge is right."""
     columns = [
         *_of(part, keys),
-        texts("the judge", part, lambda row: RATES[row["rate"]]),
+        texts("the judge", part, lambda row: RATES[str(row["rate"])]),
         estimates("share [95 %]", part, "value"),
         counts("labels", [round(row["n_labels"]) for row in part]),
     ]
@@ -214,7 +214,7 @@ def _differences(part: Sequence[Row]) -> list[Block]:
     columns = [
         texts("system", part, lambda row: str(row["a"])),
         texts("less", part, lambda row: str(row["b"])),
-        texts("estimate", part, lambda row: _SHORT[row["estimate"]]),
+        texts("estimate", part, lambda row: _SHORT[str(row["estimate"])]),
         estimates("corrected difference [95 %]", part, "value"),
         rounded("by the judge alone", part, "judge_alone"),
         counts("labels", [row["n_labels"] for row in part]),

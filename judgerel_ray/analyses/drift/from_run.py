@@ -88,7 +88,8 @@ def measure_refresh(
             continue
         rows = _rows(run)
         # A system's runs hold rows of the runs before: for anchors they would count twice.
-        alike = [one for one in counted if (asked.name, asked.role) in _roles(one)]
+        place = (asked.name, asked.role)
+        alike = [one for one in counted if place in ((it.name, it.role) for it in one.sweeps)]
         all_runs = directory.runs(asked.name, alike)
         if asked.role == "anchor":
             comparable, lacking = _read_alike(asked.name, run, all_runs)
@@ -141,11 +142,6 @@ def measure_refresh(
     found["causes"] = causes
     found["warnings"] += notes
     return {"since": series.drift.since, **found}
-
-
-def _roles(refresh: Refresh) -> set[tuple[str, str]]:
-    """The sweeps of a refresh, each with what it was."""
-    return {(asked.name, asked.role) for asked in refresh.sweeps}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, Stages
-from judgerel_ray.analyses.panels.voters import Voters, accuracy_row, gain_row
+from judgerel_ray.analyses.panels.voters import N_FOLDS, Voters, accuracy_row, gain_row
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.core.tables import value_columns
@@ -51,7 +51,6 @@ class CascadeChoice:
             raise SweepError(f"the order names a member twice: {', '.join(self.order)}")
 
 
-N_FOLDS = 5
 N_BUDGETS = 10
 """Points of the curve."""
 

@@ -102,9 +102,11 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     shown = acceptance.filter(pl.col("confidence") == acceptance["confidence"][0])
     roles = set(shown["role"]) if "role" in shown.columns else {"judge"}
     names = acceptance.columns[: acceptance.columns.index("system")]
+    # Of several answers a question bands are made in one way only.
+    bands = (_BANDS[one] for one in acceptance["band"].unique(maintain_order=True))
     return [
         accuracy,
-        Paragraph(READ_ACCEPTED.format(bands=" or ".join(_bands(acceptance)))),
+        Paragraph(READ_ACCEPTED.format(bands=" or ".join(bands))),
         Figures(
             role_figures(shown, names),
             [LINES[role] for role in LINES if role in roles],
@@ -167,11 +169,6 @@ def _operating_points(acceptance: pl.DataFrame) -> Table:
         Column(head="band", cells=[_turned(row, "band_") for row in near], is_number=True),
     ]
     return Table("Accepted from a confidence on: some of the thresholds that occur", columns)
-
-
-def _bands(acceptance: pl.DataFrame) -> list[str]:
-    """How the bands were made: of several answers a question in one way only."""
-    return [_BANDS[str(one)] for one in acceptance["band"].unique(maintain_order=True)]
 
 
 def band_words(row: Row) -> str:
