@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
-from judgerel_ray.analyses.advice.populations import Populations
+from judgerel_ray.analyses.advice.facets import Populations
 from judgerel_ray.stats.generalizability.component import (
     component_interval,
     component_share_interval,

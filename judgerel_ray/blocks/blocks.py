@@ -282,6 +282,17 @@ def estimates(
     return Column(head=head, cells=cells, small=[ends(row) for row in rows], is_number=True)
 
 
+def texts(head: str, rows: Sequence[Row], write: Callable[[Row], str], kind: str = "") -> Column:
+    """Make a column of words on each row."""
+    return Column(head=head, cells=[write(row) for row in rows], kind=kind)
+
+
+def rounded(head: str, rows: Sequence[Row], name: str, digits: int = 3) -> Column:
+    """Make a column of one number of each row."""
+    cells = [number(row[name], digits) for row in rows]
+    return Column(head=head, cells=cells, is_number=True)
+
+
 def row_columns(
     heads: Sequence[str],
     lines: Sequence[Sequence[str]],

@@ -57,6 +57,13 @@ class Groups:
         """A row's group as a sentence names it: nothing where there is one alone."""
         return self.labels.get(tuple(row[name] for name in self.varying), "")
 
+    def apart(self, rows: Iterable[Row]) -> dict[str, list[Row]]:
+        """Rows by their group, as a sentence names it."""
+        found: dict[str, list[Row]] = {}
+        for row in rows:
+            found.setdefault(self.of(row), []).append(row)
+        return found
+
 
 def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     """Tell the columns of groups that vary from those that all rows share.
@@ -88,6 +95,19 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
         shared=f" ({', '.join(alike)})" if alike else "",
         labels=dict(zip(kept, words, strict=False)),
     )
+
+
+def span(numbers: Iterable[int], noun: str = "") -> str:
+    """Write the least and the greatest of numbers, or the only one; 0 of none.
+
+    Examples
+    --------
+    >>> span([8, 1200, 30]), span([1, 1], "question")
+    ('8 to 1,200', '1 question')
+    """
+    known = sorted({*numbers}) or [0]
+    least = f"{known[0]:,} to " if len(known) > 1 else ""
+    return least + (count_of(known[-1], noun) if noun else f"{known[-1]:,}")
 
 
 def short_table(

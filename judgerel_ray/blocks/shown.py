@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class ShortAnswer(Protocol):
@@ -24,6 +28,10 @@ class Shown:
     """
 
     __slots__ = ("_shown",)
+
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Give its tables by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         result: ShortAnswer | None = getattr(self, "_shown", None)

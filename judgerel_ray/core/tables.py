@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String
 
 
@@ -28,6 +30,22 @@ class GroupColumns(Schema):
     )
 
 
+class Estimated(Protocol):
+    """A number with its interval; None for what there is not."""
+
+    @property
+    def value(self) -> float | None:
+        """The number."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
 def interval_ends(what: str, null: str = "where there is none") -> tuple[Float64, Float64]:
     """Describe the columns of a 95 % interval's ends.
 
@@ -40,6 +58,18 @@ def interval_ends(what: str, null: str = "where there is none") -> tuple[Float64
         f"{end} end of the 95 % interval of {what}; null {null}." for end in ("Lower", "Upper")
     )
     return Float64(lower), Float64(upper)
+
+
+def value_columns(name: str, found: Estimated) -> dict[str, float | None]:
+    """Write an estimate as columns: its value, and the ends of its interval.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.intervals.shares import exact_share
+    >>> [*value_columns("rate", exact_share(1, 2))]
+    ['rate', 'rate_low', 'rate_high']
+    """
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
 class EndColumns(Schema):

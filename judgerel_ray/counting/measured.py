@@ -45,6 +45,29 @@ def with_numbers(judged: Snapshot, names: Sequence[str]) -> Snapshot:
     return replace(judged, frame=judged.frame.with_columns(**numbers))
 
 
+def cost_unit(judgments: pl.LazyFrame) -> tuple[str, pl.Expr]:
+    """Tell what costs are counted in, and the cost of a row.
+
+    That is money where every row has a ``cost``, none below 0 and not all 0; else tokens, where
+    every row has them; else every row is one request.
+
+    Examples
+    --------
+    >>> cost_unit(pl.LazyFrame({"cost": [2.0, 0.0]}))[0], cost_unit(pl.LazyFrame({"cost": [0]}))[0]
+    ('cost', 'requests')
+    """
+    there = [name for name in SPENT if name in judgments.collect_schema()]
+    cost = pl.col(COST).cast(pl.Float64)
+    is_charged = (cost.min() >= 0) & (cost.max() > 0) if COST in there else pl.lit(False)
+    found = judgments.select(pl.col(there).null_count(), __charged=is_charged).collect()
+    whole = {name for name in there if not found[name].item()}
+    if COST in whole and found["__charged"].item():
+        return COST, cost
+    if set(TOKENS) <= whole:
+        return "tokens", pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in TOKENS)
+    return "requests", pl.lit(1.0)
+
+
 def unused_line(judgments: pl.LazyFrame, counted: pl.Expr, unit: str) -> str | None:
     """Say why costs that rows have are not used, and of which row; None where they have none.
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.analyses.advice.panel_worth import Unreachable
 from judgerel_ray.analyses.advice.short import advised_short
 from judgerel_ray.analyses.advice.tables import Needs
-from judgerel_ray.analyses.advice.unreachable import Unreachable
 from judgerel_ray.analyses.comparison.short import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.panels.spending import Price, price_of
+from judgerel_ray.analyses.panels.voters import Price, price_of
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import by_name, read_number
 

@@ -15,7 +15,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.drift.standing import summary_of
-from judgerel_ray.analyses.panels.cascades import cascade_run_tables
+from judgerel_ray.analyses.panels.cascades import CascadeTables
 from judgerel_ray.analyses.panels.tables import CascadedShares
 from judgerel_ray.cli import main
 from judgerel_ray.config.series import Series
@@ -164,7 +164,7 @@ def frames(tmp_path_factory) -> Frames:
     weighted = weighted_summary(weighted_table(pl.DataFrame(schema={"scale": pl.String})))
     views = {"settled": settled, "reasoning": reasoned, "weighted": weighted}
     found |= {("distributions", view): [table] for view, table in views.items()}
-    for one, rows in cascade_run_tables(CascadedShares.frame()).tables().items():
+    for one, rows in CascadeTables(cascaded=CascadedShares.frame()).tables().items():
         found.setdefault(("cascade", one), []).append(rows)
     found["serving", ""] += found["reduce", ""]  # where a run has tolerances
     return found

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from bench.against_people import RECORDINGS
+from judgerel_ray.analyses.confusion.confusion import people_labels
 from judgerel_ray.analyses.confusion.from_run import right_options
-from judgerel_ray.analyses.confusion.people import people_labels
 from judgerel_ray.benchmarks import load_items
 from judgerel_ray.stats.ratings.reference import people_match
 from judgerel_ray.tables import items_to_frame

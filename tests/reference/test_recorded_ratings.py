@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.confusion.people import people_table
+from judgerel_ray.analyses.confusion.confusion import people_table
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file

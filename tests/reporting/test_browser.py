@@ -16,7 +16,7 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
+from judgerel_ray.analyses.confusion.show import uncertainty_sections
 from judgerel_ray.analyses.reliability.sections import reliability_on_page
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import page_data
@@ -135,7 +135,7 @@ def pages(confusion_inputs):
     )
     replies = pl.DataFrame({"judge": [LONG], "benchmark": [LONG], "role": ["assessor"],
                             "outcome": ["refused"], "n": [1]})  # fmt: skip
-    found = uncertainty_sections(Uncertain(tables=told, replies=replies), {})
+    found = uncertainty_sections(told, replies, {})
     shown = render_report(None, title=LONG, asked=[("sweep", LONG)], probabilities=found)
     return {"agreement": page(), "uncertainty": shown}
 

@@ -6,7 +6,7 @@ A target is reached by more replications, prompts or questions; each way has a c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -16,12 +16,13 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
     FacetGroup,
+    Populations,
     Row,
     component_rows,
     facet_groups,
     key_schema,
 )
-from judgerel_ray.analyses.advice.panel_worth import VOTES, panel_table
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Reason, Unreachable, panel_table
 from judgerel_ray.analyses.advice.plans import (
     APART,
     QUESTIONS,
@@ -38,15 +39,12 @@ from judgerel_ray.analyses.advice.plans import (
     split_rows,
     varied,
 )
-from judgerel_ray.analyses.advice.populations import Populations
-from judgerel_ray.analyses.advice.tables import Components, Designs, Needs, Splits
-from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
+from judgerel_ray.analyses.advice.tables import TABLES, Needs
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.core.schema import Schema
 from judgerel_ray.counting.groups.grouping import BlockChoice
 from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import by_place
@@ -54,7 +52,7 @@ from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.order_effects import read_places
 from judgerel_ray.measuring.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
-from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
+from judgerel_ray.stats.intervals.precision import AlphaPrecision, smallest_enough, t_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -72,23 +70,6 @@ class Advice(Shown):
     needs: pl.DataFrame
     splits: pl.DataFrame
     panel: pl.DataFrame
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give the five tables by name.
-
-        Examples
-        --------
-        >>> rows = {"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "B"]}
-        >>> list(advise_judgments(pl.LazyFrame(rows)).tables())
-        ['components', 'designs', 'needs', 'splits', 'panel']
-        """
-        return {
-            "components": self.components,
-            "designs": self.designs,
-            "needs": self.needs,
-            "splits": self.splits,
-            "panel": self.panel,
-        }
 
 
 def advise_judgments(
@@ -221,12 +202,7 @@ TARGETS: Mapping[str, float] = {
 _OF_MEANS = ("generalizability", "dependability")
 _MOST_JUDGMENTS = 100_000
 _NUMBER = "__number"
-_TABLES: Mapping[str, type[Schema]] = {
-    "components": Components,
-    "designs": Designs,
-    "needs": Needs,
-    "splits": Splits,
-}
+_TABLES = {name: schema for name, schema in TABLES["advise"].items() if name != "panel"}
 
 
 def need_rows(plan: GroupPlan, targets: Mapping[str, float]) -> Iterator[Row]:
@@ -267,7 +243,8 @@ def _mean_needs(plan: GroupPlan, basis: Row, wanted: float, *, absolute: bool) -
         return  # nothing but replications: the same as generalizability
     for lever in levers(plan):
         needed, whole = _judgments(plan, lever, wanted, absolute=absolute)
-        cautious = _smallest(partial(_reaches, plan, lever, wanted, absolute=absolute))
+        enough = partial(_reaches, plan, lever, wanted, absolute=absolute)
+        cautious = smallest_enough(enough, most=_MOST_JUDGMENTS)
         if cautious and lever == APART:
             cautious = plan.spread(cautious).n_judgments
         prompts = plan.spread(whole or 1).n_prompts if lever == APART else 1
@@ -314,7 +291,7 @@ def _judgments(
         value, *_ = _of_mean(one, absolute=absolute)
         return value is not None and value >= wanted - 1e-12
 
-    least = _smallest(enough)
+    least = smallest_enough(enough, most=_MOST_JUDGMENTS)
     if least is None:
         return None, None
     spread = plan.spread(least)
@@ -388,7 +365,7 @@ def _width_needs(
         **known, "lever": QUESTIONS, "needed": questions, "needed_whole": questions,
         **(spent if questions else Reason(unreachable=Unreachable.TOO_MANY_QUESTIONS).columns()),
     }  # fmt: skip
-    more = _smallest(lambda k: k >= 2 and width(k) <= wanted)
+    more = smallest_enough(lambda k: k >= 2 and width(k) <= wanted, most=_MOST_JUDGMENTS)
     spent = plan.spent(n_prompts=n * plan.units_per_question, n_replications=more or 0)
     yield {
         **known, "lever": SAME, "needed": more, "needed_whole": more,
@@ -401,17 +378,3 @@ def _standing(low: float | None, high: float | None, wanted: float) -> str:
     if low is not None and low >= wanted:
         return MEETS
     return FAILS if high is not None and high < wanted else UNDECIDED
-
-
-def _smallest(enough: Callable[[int], bool]) -> int | None:
-    """The smallest number that is enough, of a property that stays once it holds."""
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > _MOST_JUDGMENTS:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
-from judgerel_ray.analyses.advice.facets import facet_groups
+from judgerel_ray.analyses.advice.facets import FacetSize, Populations, facet_groups
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, GroupPlan, Unit, make_plan
-from judgerel_ray.analyses.advice.populations import FacetSize, Populations
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import by_name, read_number

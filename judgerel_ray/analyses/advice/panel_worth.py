@@ -1,8 +1,14 @@
-"""Panels: how many votes a majority takes, how many judges a panel is worth, what one more adds."""
+"""Panels: how many votes a majority takes, how many judges a panel is worth, what one more adds.
+
+Where no number of votes is known to be enough, a code says why, with the numbers that belong to it.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,8 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.advice.tables import PanelSizes
-from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.core.progress import fewer_groups, under_way
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, level_of_scale
@@ -31,6 +37,67 @@ from judgerel_ray.stats.panels.panel import (
     effective_judges,
     panel_steps,
 )
+
+
+class Unreachable(StrEnum):
+    """Why no purchase is known to reach a target.
+
+    Attributes
+    ----------
+    LEVELS_ASKED_ONCE
+        Asked once at each level, so what levels do is not told from chance.
+    QUESTIONS_ALIKE
+        Questions do not differ more than chance.
+    ERROR_STAYS
+        The error of one level of ``error_of`` stays, however often it is asked.
+    TOO_FEW_QUESTIONS
+        Too few questions, however often they are asked.
+    TOO_MANY_QUESTIONS, TOO_MANY_VOTES
+        Not within the most that are looked at.
+    TOO_MANY_VERDICTS
+        Limits are not computed for so many different verdicts: it is not known.
+    NOT_KNOWN
+        Not known from ``n_replications`` of ``n_questions``.
+    NOT_KNOWN_FROM_MORE
+        Nor from ``design_replications`` of ``design_questions``.
+    KNOWN_FROM_MORE
+        Not known from what there is; ``design_replications`` of ``design_questions`` would tell.
+    """
+
+    LEVELS_ASKED_ONCE = "levels_asked_once"
+    QUESTIONS_ALIKE = "questions_alike"
+    ERROR_STAYS = "error_stays"
+    TOO_FEW_QUESTIONS = "too_few_questions"
+    TOO_MANY_QUESTIONS = "too_many_questions"
+    TOO_MANY_VOTES = "too_many_votes"
+    TOO_MANY_VERDICTS = "too_many_verdicts"
+    NOT_KNOWN = "not_known"
+    NOT_KNOWN_FROM_MORE = "not_known_from_more"
+    KNOWN_FROM_MORE = "known_from_more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """A reason with its numbers: what was asked, and the design that would tell more, or would not.
+
+    Examples
+    --------
+    >>> Reason(unreachable=Unreachable.NOT_KNOWN, n_replications=2, n_questions=80).columns()[
+    ...     "n_questions"]
+    80
+    """
+
+    unreachable: Unreachable
+    error_of: str | None = None
+    n_replications: int | None = None
+    n_questions: int | None = None
+    design_replications: int | None = None
+    design_questions: int | None = None
+
+    def columns(self) -> dict[str, object]:
+        """Give the columns of a row of `Needs` that say it."""
+        return {**asdict(self), "unreachable": self.unreachable.value}
+
 
 VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
 _REPLICATIONS = (3, 5, 8, 11, 15, 21, 51)  # of designs that may tell more
@@ -107,13 +174,9 @@ class Voting:
         """
         if self._limits is None or not self._reaches(VOTES[-1], wanted):
             return None
-        least, most = -1, len(VOTES) - 1  # more votes agree no less
-        while most - least > 1:
-            middle = (least + most) // 2
-            least, most = (
-                (least, middle) if self._reaches(VOTES[middle], wanted) else (middle, most)
-            )
-        return VOTES[most]
+        # More votes agree no less.
+        place = bisect_left(VOTES, True, key=lambda k: self._reaches(k, wanted))
+        return VOTES[place]
 
     def unreachable(self, wanted: float) -> Reason:
         """Tell why no number of votes can be promised to reach a stability.
@@ -224,12 +287,12 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     if labels:
         steps = panel_steps(_counts(scored), most=min(n_judges + 2, _LARGEST_PANEL))
     known: Row = {
-        "judges": n_judges, "effective": worth.value, "effective_low": worth.low,
-        "effective_high": worth.high, "error_correlation": worth.correlation,
-        "n_items": scored["item_id"].n_unique(), "undefined": worth.undefined,
+        "judges": n_judges, **value_columns("effective", worth),
+        "error_correlation": worth.correlation, "n_items": scored["item_id"].n_unique(),
+        "undefined": worth.undefined,
     }  # fmt: skip
     if not steps:
-        return [{**known, "n_judges": n_judges, "agreement": None, "gain": None}]
+        return [{**known, "n_judges": n_judges}]
     return [
         {**known, "n_judges": one.n_judges, "agreement": one.agreement, "gain": one.gain}
         for one in steps

@@ -8,7 +8,9 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
+from judgerel_ray.analyses.advice.panel_worth import Unreachable
 from judgerel_ray.analyses.advice.show import (
+    OF_VOTES,
     component,
     few_verdicts,
     lever,
@@ -16,7 +18,6 @@ from judgerel_ray.analyses.advice.show import (
     purchase,
     unreached,
 )
-from judgerel_ray.analyses.advice.unreachable import Unreachable
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
@@ -30,6 +31,7 @@ from judgerel_ray.blocks.short import (
     groups_of,
     short_blocks,
     short_table,
+    span,
 )
 from judgerel_ray.blocks.text_sections import with_interval
 from judgerel_ray.blocks.words import (
@@ -56,9 +58,6 @@ tokens, GPU-seconds: what the needed ones come to over all questions."""
 """What the heads of the short answer mean."""
 _ONCE = "each question was asked once, so nothing can be said: ask each at least twice"
 _TARGETS = {"majority_stability": "majority stability {}"}
-_UNKNOWN_YET = (
-    Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
-)  # fmt: skip
 _CONFOUNDED = "confounded with residual"
 _LARGE = 0.1  # share of the variance from which an error is named
 
@@ -151,10 +150,7 @@ def _before_content(table: pl.DataFrame) -> Sequence[str]:
 
 def _by_group(table: pl.DataFrame | None, groups: Groups) -> dict[str, list[Row]]:
     """Rows by the name of their group."""
-    found: dict[str, list[Row]] = {}
-    for row in table.iter_rows(named=True) if table is not None else ():
-        found.setdefault(groups.of(row), []).append(row)
-    return found
+    return {} if table is None else groups.apart(table.iter_rows(named=True))
 
 
 def _leading(rows: Sequence[Row]) -> Row:
@@ -177,18 +173,14 @@ def _levels_known(designs: pl.DataFrame | None) -> bool:
 
 def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
     """Say what the advice rests on."""
-    sizes: dict[str, tuple[int, int]] = {}
-    for row in components.iter_rows(named=True) if components is not None else ():
-        sizes.setdefault(groups.of(row), (row["n_items"] or 0, row["n_judgments"] or 0))
-    items = sorted({n for n, _ in sizes.values()}) or [0]
-    least = f"{items[0]:,} to " if len(items) > 1 else ""
-    n_judgments = sum(n for _, n in sizes.values())
+    firsts = [rows[0] for rows in _by_group(components, groups).values()]
+    n_judgments = sum(row["n_judgments"] or 0 for row in firsts)
     kind = "judge" if [*groups.varying] == ["judge"] else "group"
     several = len(groups.rows) > 1
     who = f"{count_of(len(groups.rows), kind)}, " if several else ""
     each = " each" if several else ""
-    asked = f"{who}{least}{count_of(items[-1], 'question')}{each}{groups.shared}"
-    return f"{asked}: {count_of(n_judgments, 'judgment')}"
+    asked = f"{who}{span((row['n_items'] or 0 for row in firsts), 'question')}{each}"
+    return f"{asked}{groups.shared}: {count_of(n_judgments, 'judgment')}"
 
 
 def _target(target: Target) -> str:
@@ -326,7 +318,7 @@ def _way(row: Row) -> str:
     by = lever("lever", in_full=False)(row) if row["lever"] else ""
     if row["needed"] is None:
         why, _, would = unreached(row).partition("; ")
-        if row["unreachable"] in _UNKNOWN_YET:
+        if row["unreachable"] in OF_VOTES:
             return would or why
         if row["unreachable"] == Unreachable.TOO_FEW_QUESTIONS:
             return f"never by {by}"

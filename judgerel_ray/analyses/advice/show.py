@@ -11,8 +11,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
-from judgerel_ray.analyses.advice.panel_worth import VOTES
-from judgerel_ray.analyses.advice.unreachable import Unreachable
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Unreachable
 from judgerel_ray.blocks.text_sections import (
     Columns,
     Row,
@@ -23,6 +22,7 @@ from judgerel_ray.blocks.text_sections import (
 )
 from judgerel_ray.blocks.words import (
     cell,
+    costing,
     group_label,
     noted,
     number,
@@ -127,11 +127,8 @@ def one_judgment(designs: pl.DataFrame) -> str:
             continue
         who = ", ".join(cell(part[name][0]) for name in named)
         phrases.append(f"{who}: {_of_one(part)}" if who else _of_one(part))
-    return (
-        f"One judgment, its reliability for ranking questions: {'; '.join(phrases)}."
-        if phrases
-        else ""
-    )
+    what = "One judgment, its reliability for ranking questions:"
+    return f"{what} {'; '.join(phrases)}." if phrases else ""
 
 
 def _of_one(part: pl.DataFrame) -> str:
@@ -188,10 +185,10 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     """
     parts = []
     n_more = 0
+    leads = {"designs": one_judgment, "components": _of_components}
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            leads = {"designs": one_judgment, "components": _of_components}
             table, n_left_out = _first_groups(table, name)
             n_more = max(n_more, n_left_out)
             lead = leads[name](table) if name in leads else ""
@@ -268,18 +265,6 @@ def few_verdicts(table: pl.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _whole(name: str) -> Callable[[Row], str]:
-    """A cost, rounded to three figures that matter below 1000 and to whole numbers above."""
-
-    def write(row: Row) -> str:
-        value = row[name]
-        if not isinstance(value, int | float):
-            return "-"
-        return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-    return write
-
-
 def _needed(row: Row) -> str:
     """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
@@ -291,13 +276,6 @@ def _needed(row: Row) -> str:
     # By the estimate alone: at the low end of its interval no number is enough.
     unsure = row["standing"] is not None and row["needed_cautious"] is None
     return f"{text}, not sure" if unsure else text
-
-
-def _cost(row: Row) -> str:
-    """All that a purchase costs, as far as it is known; why there is none."""
-    if row["needed"] is None:
-        return unreached(row)
-    return purchase(row)
 
 
 def purchase(row: Row) -> str:
@@ -327,7 +305,7 @@ def unreached(row: Row) -> str:
     if code == Unreachable.ERROR_STAYS:
         facets = reason(row["error_of"] or "facet").replace(", ", " and ")
         return f"the error of one {facets} stays"
-    if code not in _OF_VOTES:
+    if code not in OF_VOTES:
         return _UNREACHED.get(str(code), reason(code))
     m, n = cast(int, row["n_replications"]), cast(int, row["n_questions"])
     known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
@@ -346,10 +324,11 @@ def _estimated(row: Row) -> str:
     return text.replace("confounded with residual", "not distinguishable from repeats")
 
 
-_OF_VOTES = (
+OF_VOTES = (
     Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
 )  # fmt: skip
-_UNKNOWN = (*_OF_VOTES, Unreachable.TOO_MANY_VERDICTS)
+"""Why votes are not known to reach a target, though others might."""
+_UNKNOWN = (*OF_VOTES, Unreachable.TOO_MANY_VERDICTS)
 _UNREACHED: Mapping[str, str] = {
     Unreachable.LEVELS_ASKED_ONCE:
         "asked once at each level: what levels do cannot be separated from chance",
@@ -361,10 +340,10 @@ _UNREACHED: Mapping[str, str] = {
 }  # fmt: skip
 _OF_ONE_PROMPT = ("majority_stability", "interval_width")
 _MAJORITY = ("majority_stability", "majority_low", "majority_high")
-_COST = {
-    "judgments": _whole("judgments"),
-    "tokens": _whole("tokens"),
-    "GPU-seconds": _whole("gpu_seconds"),
+_COST: Columns = {
+    "judgments": lambda row: costing(row["judgments"]),
+    "tokens": lambda row: costing(row["tokens"]),
+    "GPU-seconds": lambda row: costing(row["gpu_seconds"]),
 }
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
@@ -432,7 +411,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "by": lever("lever", in_full=True),
             "needed": _needed,
             "sure": plain("needed_cautious"),
-            "cost": _cost,
+            "cost": lambda row: unreached(row) if row["needed"] is None else purchase(row),
         },
         NEEDS_NOTE,
     ),

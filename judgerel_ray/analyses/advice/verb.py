@@ -56,34 +56,6 @@ class AdviseRequest(Labelled):
     )  # fmt: skip
 
 
-def _result(
-    found: Advice,
-    notes: tuple[str, ...],
-    command: str | None,
-    *,
-    has_budget: bool,
-    has_options: bool,
-) -> Result[Advice]:
-    from judgerel_ray.analyses.advice.short import HEADS_NOTE, advised_short
-    from judgerel_ray.analyses.advice.show import advice_text
-    from judgerel_ray.blocks.blocks import Laid
-    from judgerel_ray.blocks.columns import wrapped
-    from judgerel_ray.blocks.result import Result
-
-    tables = found.tables()
-    return Result(
-        found=found,
-        notes=notes,
-        tables=tables,
-        full=lambda: [Laid(advice_text(tables))],
-        short=lambda: advised_short(
-            tables, command, has_budget=has_budget, has_options=has_options
-        ),
-        legend=lambda: [Laid(wrapped(HEADS_NOTE))],
-        rows=found.needs,
-    )
-
-
 @verb(
     AdviseRequest,
     examples=("advise judgments.csv", "advise judgments.csv --target dependability=0.8"),
@@ -113,6 +85,11 @@ def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
     [('simulated-erratic', 'replications', 32), ('simulated-steady', 'replications', 6)]
     """
     from judgerel_ray.analyses.advice.from_run import advice_of
+    from judgerel_ray.analyses.advice.short import HEADS_NOTE, advised_short
+    from judgerel_ray.analyses.advice.show import advice_text
+    from judgerel_ray.blocks.blocks import Laid
+    from judgerel_ray.blocks.columns import wrapped
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
 
@@ -121,9 +98,17 @@ def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
             judged, targets=request.targets, budget=request.budget, by=names_of(request.by),
             facet_sizes=request.facet_sizes, nested=names_of(request.nested) or (),
         )  # fmt: skip
-        command = command_on("gate", path, request)
-        has_budget = request.budget is not None
         has_options = bool(judged.n_options) or "option_order" in judged.frame.collect_schema()
-        return _result(
-            found, judged.run_notes, command, has_budget=has_budget, has_options=has_options
-        )
+        notes = judged.run_notes
+    tables, command = found.tables(), command_on("gate", path, request)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: [Laid(advice_text(tables))],
+        short=lambda: advised_short(
+            tables, command, has_budget=request.budget is not None, has_options=has_options
+        ),
+        legend=lambda: [Laid(wrapped(HEADS_NOTE))],
+        rows=found.needs,
+    )

@@ -1,13 +1,13 @@
 """All that confusion matrices say of a run's judgments, every table from the same scores.
 
 Accuracy and share of low labels against the threshold, error against acceptance, and how often a
-judge gives the label of a person, beside a person held out.
+judge gives the label of a person, beside a person held out, and people that of each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
@@ -31,16 +31,19 @@ from judgerel_ray.analyses.confusion.matrices import (
     scored_matrices,
     sparsity_table,
 )
-from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.analyses.confusion.tables import (
+    TABLES,
     LabelledShares,
     MarginAcceptance,
+    PeopleAgreement,
     PeopleMatches,
     ThresholdCurve,
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.stats import acceptance_curve, label_accuracy
+from judgerel_ray.core.tables import value_columns
+from judgerel_ray.counting.verdicts.policy import floor_columns
+from judgerel_ray.stats import acceptance_curve, inter_rater_accuracy, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
@@ -75,8 +78,7 @@ class UncertaintyTables(Shown):
 
     def printed(self) -> dict[str, pl.DataFrame]:
         """Tables that are printed, by name."""
-        names = ("worth", "scores", "labels", "transfer", "people", "against_people")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in TABLES["uncertainty"]}
 
 
 def uncertainty_tables(
@@ -154,9 +156,7 @@ def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     return ThresholdCurve.frame(rows, GROUPED)
 
 
-def label_table(
-    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
-) -> pl.DataFrame:
+def label_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -> pl.DataFrame:
     """Lay out accuracy by label and share of low, of all judgments and of each criterion.
 
     Each criterion has rows where there are several. Rows of kind "in-sample" are optimistic, and
@@ -164,17 +164,17 @@ def label_table(
 
     Examples
     --------
-    >>> label_table([]).height
+    >>> label_table([], UncertaintyOptions()).height
     0
     """
-    options = options or UncertaintyOptions()
-    rows: list[dict[str, object]] = []
-    for group in groups:
-        if not group.judged:
-            continue
-        for labelling in labellings(group, options):
-            if labelling.undefined is None:
-                rows += _labelled(group, labelling)
+    rows = [
+        row
+        for group in groups
+        if group.judged
+        for labelling in labellings(group, options)
+        if labelling.undefined is None
+        for row in _labelled(group, labelling)
+    ]
     return LabelledShares.frame(rows, GROUPED)
 
 
@@ -184,10 +184,9 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     parts: list[tuple[str | None, Bools]] = [(None, np.ones_like(group.correct_N))]
     if len(names) > 1:
         parts += [(name, group.by_criterion(name)) for name in names]
+    # Intervals of what was chosen on the same judgments would be wrong.
+    unknown = dict.fromkeys(_ENDS if labelling.kind == "in-sample" else ())
     for name, kept in parts:
-        # Intervals of what was chosen on the same judgments would be wrong.
-        chosen_here = labelling.kind == "in-sample"
-        unknown = dict.fromkeys(_ENDS) if chosen_here else {}
         yield {
             **group.name,
             "kind": labelling.kind,
@@ -253,12 +252,11 @@ def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     return MarginAcceptance.frame(rows, GROUPED)
 
 
-_LEVEL = 0.05
 _Labels = Mapping[tuple[str, str], Sequence[str]]
 
 
 def matched_table(
-    groups: Sequence[JudgedGroup], items: pl.DataFrame, options: UncertaintyOptions | None = None
+    groups: Sequence[JudgedGroup], items: pl.DataFrame, options: UncertaintyOptions
 ) -> pl.DataFrame:
     """Compare judges with people by one measure: how often a label is that of another person.
 
@@ -269,17 +267,15 @@ def matched_table(
     Examples
     --------
     >>> from judgerel_ray.tables import items_to_frame
-    >>> matched_table([], items_to_frame([])).height
+    >>> matched_table([], items_to_frame([]), UncertaintyOptions()).height
     0
 
     Notes
     -----
     Items of low uncertainty may be easy for people, too: their bar is of the same items.
     """
-    options = options or UncertaintyOptions()
-    labels = people_labels(items)
     kinds: dict[object, dict[tuple[str, str], list[str]]] = {}
-    for benchmark, item, kind, labels_of in labels.iter_rows():
+    for benchmark, item, kind, labels_of in people_labels(items).iter_rows():
         kinds.setdefault(kind, {})[benchmark, item] = labels_of
     rows = [
         {**group.name, "raters": kind, **row}
@@ -341,17 +337,110 @@ def _match(matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels) ->
 
 def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]:
     """One comparison."""
-    floor = found.floor
     return {
         "criterion": criterion, "label": label,
         "judge_share": found.judge.value, "judge_low": found.judge.low,
         "judge_high": found.judge.high, "person_share": found.person.value,
         "person_low": found.person.low, "person_high": found.person.high,
-        "difference": found.difference.value, "difference_low": found.difference.low,
-        "difference_high": found.difference.high, "noise_floor": floor.mean,
-        "noise_floor_sd": floor.sd, "p_noise": floor.p,
-        "noise": None if floor.p is None else floor.p > _LEVEL,
+        **value_columns("difference", found.difference), **floor_columns(found.floor),
         "person_floor": found.person_floor, "n_items": found.n_items,
         "n_ratings": found.n_ratings, "n_split": found.n_split, "n_single": found.n_single,
         "undefined": found.judge.undefined,
     }  # fmt: skip
+
+
+def people_labels(items: pl.DataFrame) -> pl.DataFrame:
+    """Gather the labels that people gave each item as a whole, by kind of people.
+
+    Who rates one of its options does not say which is right, what is none of its options is no
+    label of it, and of several criteria an item is judged by the first that its ratings name.
+
+    benchmark, item_id, ``raters`` (the kind; null where they have none) and ``labels`` (list), in
+    the order of the items and of their ratings.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item, Option
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> ratings = tuple(HumanRating(rater=r, label=l) for r, l in [("expert:0", "1"), ("x:0", "2")])
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=ratings,
+    ...             options=tuple(Option(option_id=o, text=o) for o in "12"))
+    >>> people_labels(items_to_frame([item])).rows()
+    [('b', 'q', 'expert', ['1']), ('b', 'q', 'x', ['2'])]
+    """
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    rated = _exploded(items.select("benchmark", "item_id", "ratings", names=names))
+    judged_by = pl.col("criterion").drop_nulls().first().over("benchmark", "item_id")
+    kept = rated.filter(
+        pl.col("label").is_in(pl.col("names")).fill_null(False),
+        pl.col("responder").is_null(),
+        pl.col("criterion").is_null() | (pl.col("criterion") == judged_by),
+    )
+    return kept.group_by("benchmark", "item_id", "raters", maintain_order=True).agg(
+        labels=pl.col("label")
+    )
+
+
+def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Compute how often two people who rate the same give the same rating.
+
+    Of all criteria, and of each of several; intervals are over texts. Items are responses where
+    ratings name them. Benchmarks that no two people rated are left out.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> def rated(name, *labels):
+    ...     ratings = tuple(HumanRating(rater=str(n), label=x) for n, x in enumerate(labels))
+    ...     return Item(item_id=name, benchmark="b", category="c", question="?", ratings=ratings)
+    >>> people_table(items_to_frame([rated("q", "1", "1", "2"), rated("r", "2", "2")]))[
+    ...     "value"].round(3).to_list()
+    [0.667]
+    """
+    rated = _exploded(items.select("benchmark", "item_id", "ratings"))
+    if about is None:
+        about = items.select("benchmark", "item_id", text=pl.col("item_id"))
+    rated = rated.join(
+        about.select("benchmark", "item_id", "text"),
+        on=["benchmark", "item_id"],
+        how="left",
+        maintain_order="left",
+    )
+    rated = rated.filter(pl.col("label").is_not_null())
+    rows: list[dict[str, object]] = []
+    for name, part in rated.group_by("benchmark", "raters", maintain_order=True):
+        place = dict(zip(("benchmark", "raters"), name, strict=True))
+        names = part["criterion"].drop_nulls().unique(maintain_order=True).to_list()
+        rows += _agreement({**place, "criterion": None}, part)
+        if len(names) > 1:
+            for criterion in names:
+                ratings = part.filter(pl.col("criterion") == criterion)
+                rows += _agreement({**place, "criterion": criterion}, ratings)
+    return PeopleAgreement.frame(rows)
+
+
+def _exploded(items: pl.DataFrame) -> pl.DataFrame:
+    """One row a rating, with the kind of its rater."""
+    rated = items.explode("ratings").unnest("ratings")
+    return rated.with_columns(
+        pl.when(pl.col("rater").str.contains(":"))
+        .then(pl.col("rater").str.extract(r"^([^:]*):"))
+        .alias("raters")
+    )
+
+
+def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:
+    """One row, or none where no item has two ratings."""
+    units = part.group_by("item_id", "responder", "criterion", maintain_order=True).agg(
+        "label", pl.col("text").first()
+    )
+    units = units.filter(pl.col("label").list.len() > 1)
+    ratings: Sequence[Sequence[str]] = units["label"].to_list()
+    if not ratings:
+        return []
+    most = max(map(len, ratings))
+    table = [[*one, *[None] * (most - len(one))] for one in ratings]
+    found = inter_rater_accuracy(table, clusters_U=units["text"].to_numpy())
+    counts = {"n_items": len(ratings), "n_ratings": sum(map(len, ratings))}
+    return [{**place, **asdict(found), **counts}]

@@ -13,10 +13,13 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.confusion.confusion import UncertaintyTables, uncertainty_tables
+from judgerel_ray.analyses.confusion.confusion import (
+    UncertaintyTables,
+    people_labels,
+    uncertainty_tables,
+)
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
-from judgerel_ray.analyses.confusion.people import people_labels
-from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
+from judgerel_ray.analyses.confusion.show import uncertainty_sections
 from judgerel_ray.analyses.confusion.worth import (
     ENTROPY_OF_REPLICATIONS,
     OWN_PROBABILITY,
@@ -100,12 +103,9 @@ def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
         return
     first = part.group_by("item_id", maintain_order=True).head(n)
     names = first["verdict"].unique().sort(nulls_last=True).to_list()
-    place = {name: i for i, name in enumerate(names)}
     units = first["item_id"].unique(maintain_order=True).to_list()
-    row_of = {name: i for i, name in enumerate(units)}
-    counts = np.zeros((len(units), len(names)), dtype=np.int64)
-    for item, verdict in first.select("item_id", "verdict").iter_rows():
-        counts[row_of[item], place[verdict]] += 1
+    times = Counter(first.select("item_id", "verdict").iter_rows())
+    counts = np.array([[times[item, name] for name in names] for item in units], dtype=np.int64)
     entropy = vote_scores(counts).entropy_U
     shared = {
         "judge": part["judge"][0],
@@ -211,8 +211,7 @@ def uncertainty_on_page(
         .sort("judge", "benchmark", "role", "outcome")
         .collect()
     )
-    tables = run_uncertainty_tables(run)
-    return uncertainty_sections(Uncertain(tables=tables, replies=replies), questions)
+    return uncertainty_sections(run_uncertainty_tables(run), replies, questions)
 
 
 def _stated(

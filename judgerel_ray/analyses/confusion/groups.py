@@ -8,7 +8,7 @@ Thresholds chosen in one place and used in another: benchmarks, judges, criteria
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
-from judgerel_ray.core.tables import GroupColumns
+from judgerel_ray.core.tables import GroupColumns, value_columns
 from judgerel_ray.stats import (
     LabelEdges,
     cross_fitted_labels,
@@ -301,9 +301,7 @@ ACROSS = ("benchmark", "judge")
 _Data = dict[str, tuple[LabelEdges, Bools, NDArray[np.intp]]]
 
 
-def transfer_table(
-    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
-) -> pl.DataFrame:
+def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -> pl.DataFrame:
     """Carry thresholds across benchmarks, across judges, and across criteria.
 
     Intervals are exact with one judgment a text, else by text. No row is optimistic: no judgment is
@@ -311,14 +309,13 @@ def transfer_table(
 
     Examples
     --------
-    >>> transfer_table([]).height
+    >>> transfer_table([], UncertaintyOptions()).height
     0
 
     Notes
     -----
     Thresholds maximise the share of low among right judgments less that among wrong ones.
     """
-    options = options or UncertaintyOptions()
     rows = []
     for across, within, data in _comparisons(groups):
         carried = threshold_transfer(
@@ -331,23 +328,16 @@ def transfer_table(
             edges, correct_N, text_N = data[found.target]
             low_N = _low(found, edges, correct_N, text_N, options)
             shares = label_accuracy(low_N, correct_N, clusters_N=text_N)
-            low, part = shares.low, shares.share_low
+            low = shares.low
             rows.append(
                 {
+                    **asdict(found),
                     "across": across,
                     "within": within,
-                    "source": found.source,
-                    "target": found.target,
-                    "threshold": found.threshold,
-                    "cross_fitted": found.cross_fitted,
-                    "n": found.n,
-                    "n_low": found.n_low,
                     "accuracy_low": low.value,
                     "low": low.low,
                     "high": low.high,
-                    "share_low": part.value,
-                    "share_low_low": part.low,
-                    "share_low_high": part.high,
+                    **value_columns("share_low", shares.share_low),
                     "undefined": None if found.n_low else "no_judgments",
                 }
             )

@@ -128,8 +128,6 @@ def _of_worth(worth: pl.DataFrame) -> Iterator[Remark]:
 
 def _of_scores(scores: pl.DataFrame) -> Iterator[Remark]:
     """Which score ranks right above wrong judgments best, and which have none."""
-    if scores.is_empty():
-        return
     keys = scores.columns[: scores.columns.index("score")]
     every = [*scores.iter_rows(named=True)]
     groups = groups_of(every, keys)
@@ -154,8 +152,6 @@ def _of_scores(scores: pl.DataFrame) -> Iterator[Remark]:
 
 def _of_people(people: pl.DataFrame) -> Iterator[Remark]:
     """How near the judge is to people, beside a person held out."""
-    if people.is_empty():
-        return
     for row in people.filter(pl.col("label") == "all", pl.col("criterion").is_null()).iter_rows(
         named=True
     ):

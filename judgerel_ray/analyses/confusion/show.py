@@ -6,28 +6,25 @@ The same blocks for terminal and page, and the few sentences that lead a page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.cells import (
+from judgerel_ray.analyses.confusion.figures import (
+    GROUP,
+    acceptance_figures,
     acceptance_tables,
+    accuracy_figures,
     curve_tables,
     labels_table,
+    matched_figures,
     matched_tables,
     people_blocks,
     quantity_tables,
     scores_tables,
-    transfer_tables,
-)
-from judgerel_ray.analyses.confusion.figures import (
-    GROUP,
-    acceptance_figures,
-    accuracy_figures,
-    matched_figures,
     share_figures,
     threshold_figures,
+    transfer_tables,
     varying_columns,
 )
 from judgerel_ray.blocks.blocks import (
@@ -43,6 +40,7 @@ from judgerel_ray.blocks.blocks import (
     Tint,
     counts,
     key_columns,
+    rounded,
 )
 from judgerel_ray.blocks.words import (
     Row,
@@ -60,46 +58,34 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.confusion.matrices import Picked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncertain:
-    """What the page says of uncertainty."""
-
-    tables: UncertaintyTables  # From `uncertainty_tables`.
-    # judge, benchmark, `role` (judge for its own verdicts, assessor for assessments), `outcome`
-    # (null for an assessment written) and `n`.
-    replies: pl.DataFrame
-
-
 def _lead(worth: pl.DataFrame) -> list[Block]:
     """Say first how accuracy differs by label, and whether the margin tells right from wrong."""
     varying = varying_columns(worth)
     groups = worth.partition_by(varying, maintain_order=True)
     rows = [_leading(part) for part in groups]
     first = [part.row(0, named=True) for part in groups]
+    nothing = dict.fromkeys(("n", "value", "low", "high"))
 
     def shown(head: str, name: str) -> Column:
-        quantities = [row.get(name) for row in rows]
+        quantities = [row.get(name, nothing) for row in rows]
         return Column(
             head=head,
-            cells=["-" if one is None else percent(one["value"]) for one in quantities],
-            small=[
-                "" if one is None else percent_interval(one["low"], one["high"])
-                for one in quantities
-            ],
+            cells=[percent(one["value"]) for one in quantities],
+            small=[percent_interval(one["low"], one["high"]) for one in quantities],
             is_number=True,
         )
 
-    ranks = [row.get("auroc") for row in rows]
+    ranks = [row.get("auroc", nothing) for row in rows]
     columns = [
         *key_columns(first, varying),
-        counts("judgments", [(row.get("accuracy") or {}).get("n") for row in rows]),
+        counts("judgments", [row.get("accuracy", nothing)["n"] for row in rows]),
         shown("right", "accuracy"),
         shown("right where uncertainty is low", "accuracy_low"),
         shown("right where it is high", "accuracy_high"),
         shown("share of low", "share_low"),
         Column(
             head="AUROC of the margin",
-            cells=["-" if one is None else number(one["value"], 2) for one in ranks],
+            cells=[number(one["value"], 2) for one in ranks],
             small=[_ends(one) for one in ranks],
             is_number=True,
         ),
@@ -125,11 +111,9 @@ def _leading(part: pl.DataFrame) -> dict[str, Row]:
     return found
 
 
-def _ends(row: Row | None) -> str:
+def _ends(row: Row) -> str:
     """The interval of a number that is no percentage."""
-    if row is None or row["low"] is None:
-        return ""
-    return f"[{number(row['low'], 2)}, {number(row['high'], 2)}]"
+    return "" if row["low"] is None else f"[{number(row['low'], 2)}, {number(row['high'], 2)}]"
 
 
 def _remark(row: Mapping[str, Row | None]) -> str:
@@ -252,19 +236,23 @@ def _alike(worth: pl.DataFrame) -> list[Block]:
     return [Paragraph(f"All judgments: {sentence}")] if sentence else []
 
 
-def uncertainty_sections(found: Uncertain, questions: QuestionTexts) -> list[FirstScreen | Section]:
+def uncertainty_sections(
+    tables: UncertaintyTables, replies: pl.DataFrame, questions: QuestionTexts
+) -> list[FirstScreen | Section]:
     """Make the sections of a page; `questions` has the texts of single ones, where they are known.
+
+    replies: judge, benchmark, ``role`` (judge for its own verdicts, assessor for assessments),
+    ``outcome`` (null for an assessment written) and ``n``.
 
     Examples
     --------
     See ``tests/analyses/confusion/test_show.py``.
     """
-    tables = found.tables
     if tables.worth.is_empty():
         return []
     return [
         FirstScreen(blocks=_lead(tables.worth)),
-        Section("Verdicts and assessments", _replies(found.replies)),
+        Section("Verdicts and assessments", _replies(replies)),
         Section("Accuracy by label", _accuracy(tables)),
         Section("People", _people(tables)),
         Section("Share of low uncertainty", _shares(tables)),
@@ -364,17 +352,9 @@ def _threshold(tables: UncertaintyTables) -> list[Block]:
         "where few judgments are low the line moves with each of them."
         + (algebra if pairs.any() else "")
     )
-    entries = [
-        entry
-        for entry in THRESHOLD_LEGEND
-        if entry[0] != "stated" or _has_stated(tables.labels)
-    ]  # fmt: skip
+    has_stated = "threshold" in tables.labels["kind"]
+    entries = [one for one in THRESHOLD_LEGEND if one[0] != "stated" or has_stated]
     return [intro, Figures(figures, entries), *curve_tables(tables.curves)]
-
-
-def _has_stated(labels: pl.DataFrame) -> bool:
-    """Whether any threshold was stated."""
-    return labels.filter(pl.col("kind") == "threshold").height > 0
 
 
 def _transfer(tables: UncertaintyTables) -> list[Block]:
@@ -428,18 +408,14 @@ def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
     if sparsity.is_empty():
         return []
     rows = sparsity.to_dicts()
-
-    def shares(head: str, name: str) -> Column:
-        return Column(head=head, cells=[number(row[name]) for row in rows], is_number=True)
-
     columns = [
-        Column(head="judge", cells=[str(row["judge"]) for row in rows]),
+        *key_columns(rows, ["judge"]),
         counts("options", [row["n_options"] for row in rows]),
         counts("matrices", [row["n_matrices"] for row in rows]),
-        shares("probability of the option argued for", "argued"),
-        shares("of each other option", "other"),
-        shares("even odds", "even"),
-        shares("other cells below 0.01", "empty"),
+        rounded("probability of the option argued for", rows, "argued"),
+        rounded("of each other option", rows, "other"),
+        rounded("even odds", rows, "even"),
+        rounded("other cells below 0.01", rows, "empty"),
     ]
     return [Table("How full matrices are, by number of options (means over matrices)", columns)]
 

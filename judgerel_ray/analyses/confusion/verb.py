@@ -39,23 +39,6 @@ class UncertaintyRequest:
     delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
 
 
-def _result(
-    found: UncertaintyTables, notes: tuple[str, ...], command: str | None
-) -> Result[UncertaintyTables]:
-    from judgerel_ray.analyses.confusion.short import uncertainty_short
-    from judgerel_ray.analyses.confusion.show import uncertainty_blocks
-    from judgerel_ray.blocks.result import Result
-
-    return Result(
-        found=found,
-        notes=notes,
-        tables=found.printed(),
-        full=lambda: uncertainty_blocks(found),
-        short=lambda: uncertainty_short(found, command),
-        rows=found.judgments,
-    )
-
-
 @verb(
     UncertaintyRequest,
     examples=("uncertainty run", "uncertainty run --threshold 0.4"),
@@ -98,6 +81,9 @@ def uncertainty(
     """
     from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
     from judgerel_ray.analyses.confusion.matrices import uncertainty_options
+    from judgerel_ray.analyses.confusion.short import uncertainty_short
+    from judgerel_ray.analyses.confusion.show import uncertainty_blocks
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import open_run, run_notes
 
     options = uncertainty_options(
@@ -108,4 +94,12 @@ def uncertainty(
     )
     run = open_run(path)
     command = command_on("reduce", path)
-    return _result(run_uncertainty_tables(run, options), run_notes(run), command)
+    found = run_uncertainty_tables(run, options)
+    return Result(
+        found=found,
+        notes=run_notes(run),
+        tables=found.printed(),
+        full=lambda: uncertainty_blocks(found),
+        short=lambda: uncertainty_short(found, command),
+        rows=found.judgments,
+    )

@@ -27,6 +27,7 @@ from judgerel_ray.analyses.confusion.groups import (
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
 from judgerel_ray.core.codes import Noted
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.stats import (
     acceptance_curve,
@@ -81,9 +82,7 @@ def quantity_row(
     }
 
 
-def uncertainty_summary(
-    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
-) -> pl.DataFrame:
+def uncertainty_summary(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -> pl.DataFrame:
     """What the label and the margin are worth, by judge, benchmark, template and temperature.
 
     One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it is
@@ -107,14 +106,13 @@ def uncertainty_summary(
 
     Examples
     --------
-    >>> uncertainty_summary([]).height
+    >>> uncertainty_summary([], UncertaintyOptions()).height
     0
 
     Notes
     -----
     Only judgments whose right option is known count, and a judgment without a verdict is wrong.
     """
-    options = options or UncertaintyOptions()
     found = [
         {**group.name, "n_matrices": group.n_matrices, **quantity}
         for group in groups
@@ -423,9 +421,7 @@ def _row(
         "mean": mean,
         "mean_low": low,
         "mean_high": high,
-        "auroc": ranking.value,
-        "auroc_low": ranking.low,
-        "auroc_high": ranking.high,
+        **value_columns("auroc", ranking),
         "aurc": curve.aurc,
         "aurc_low": curve.low,
         "aurc_high": curve.high,
@@ -467,10 +463,7 @@ def model_quantities(
     estimator = f"logit on the matrix's features, cross-fitted in {FOLDS} folds"
     names = ("accuracy_by_model", "auroc_model")
     if len(group.judged) < _FEW or not group.has_folds:
-        for name in names:
-            yield quantity_row(
-                name, n=len(group.judged), estimator=estimator, undefined="too_few_judgments"
-            )
+        yield from _too_few(names, len(group.judged), estimator)
         return
     right_N = _right(group.judged)
     found = cross_fitted_model(
@@ -496,6 +489,12 @@ def model_quantities(
     )
 
 
+def _too_few(names: Sequence[str], n: int, estimator: str) -> Iterator[dict[str, object]]:
+    """Quantities that so few judgments do not give."""
+    for name in names:
+        yield quantity_row(name, n=n, estimator=estimator, undefined="too_few_judgments")
+
+
 def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """What sets of options hold, each calibrated on the other folds.
 
@@ -507,10 +506,7 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     kept = [one for one in group.judged if one.scores.u_O]
     text_N = group.text_N[there]
     if len(kept) < _FEW or np.unique(text_N).size < FOLDS:
-        for name in ("conformal_coverage", "conformal_size"):
-            yield quantity_row(
-                name, n=len(kept), estimator=estimator, undefined="too_few_judgments"
-            )
+        yield from _too_few(("conformal_coverage", "conformal_size"), len(kept), estimator)
         return
     shares_NO, there_NO = _padded(kept)
     right_N = _right(kept)

@@ -7,7 +7,7 @@ they err independently (Dawid and Skene).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import sqrt
 
@@ -15,15 +15,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
-from judgerel_ray.analyses.correction.tables import (
-    AgreedJudges,
-    AgreedScores,
-    CorrectedDifferences,
-    CorrectedScores,
-    JudgeErrorRates,
-    LabelNeeds,
-    LabelTransport,
-)
+from judgerel_ray.analyses.correction.tables import TABLES, AgreedJudges, AgreedScores
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.schema import Schema
@@ -50,6 +42,11 @@ FEW = 50
 """Labels below which coverage was not shown (docs/correcting.md)."""
 
 
+_SCHEMAS = {
+    name: schema for name, schema in TABLES["correct"].items() if name not in ("agreed", "judges")
+}
+
+
 class Caution(StrEnum):
     """What weakens a corrected score."""
 
@@ -71,17 +68,13 @@ class CorrectionTables(Shown):
         Without.
     """
 
-    estimates: pl.DataFrame
-    rates: pl.DataFrame
-    transport: pl.DataFrame
-    differences: pl.DataFrame
-    budget: pl.DataFrame
-    agreed: pl.DataFrame
-    judges: pl.DataFrame
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give all tables by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    estimates: pl.DataFrame = field(default_factory=pl.DataFrame)
+    rates: pl.DataFrame = field(default_factory=pl.DataFrame)
+    transport: pl.DataFrame = field(default_factory=pl.DataFrame)
+    differences: pl.DataFrame = field(default_factory=pl.DataFrame)
+    budget: pl.DataFrame = field(default_factory=pl.DataFrame)
+    agreed: pl.DataFrame = field(default_factory=pl.DataFrame)
+    judges: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def correction_tables(
@@ -94,9 +87,7 @@ def correction_tables(
     """Correct the scores of every group."""
     means = [corrected(one) for one in units]
     rates = [_by_rates(one) if one.is_rate else None for one in units]
-    rows: dict[str, list[dict[str, object]]] = {
-        name: [] for name in ("estimates", "rates", "transport", "differences", "budget")
-    }
+    rows: dict[str, list[dict[str, object]]] = {name: [] for name in _SCHEMAS}
     for one, mean, rate in zip(units, means, rates, strict=True):
         moved = _transport(one)
         rows["transport"].append(one.group | moved)
@@ -125,10 +116,8 @@ def correction_tables(
             for estimate, one in found.items()
         ]  # fmt: skip
     groups = list(units[0].group) if units else []
-    schemas = {"estimates": CorrectedScores, "rates": JudgeErrorRates, "transport": LabelTransport,
-               "differences": CorrectedDifferences, "budget": LabelNeeds}  # fmt: skip
-    made = {name: _table(rows[name], groups, units, schema) for name, schema in schemas.items()}
-    return CorrectionTables(**made, agreed=pl.DataFrame(), judges=pl.DataFrame())
+    made = {name: _table(rows[name], groups, units, schema) for name, schema in _SCHEMAS.items()}
+    return CorrectionTables(**made)
 
 
 def _table(
@@ -303,7 +292,7 @@ def agreed_tables(
     positive: str | None = None,
     resamples: int = 200,
     seed: int = 0,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> CorrectionTables:
     """Estimate pass rates, and how judges err, from judges alone."""
     if "judge" not in judged.frame.collect_schema():
         raise SweepError(
@@ -326,9 +315,9 @@ def agreed_tables(
         for key, part in parts_by(shares, groups).items()
     ]
     kinds = {name: shares.schema[name] for name in groups}
-    return (
-        AgreedScores.frame((one for one, _ in found), kinds),
-        AgreedJudges.frame((row for _, several in found for row in several), kinds),
+    return CorrectionTables(
+        agreed=AgreedScores.frame((one for one, _ in found), kinds),
+        judges=AgreedJudges.frame((row for _, several in found for row in several), kinds),
     )
 
 

@@ -40,22 +40,15 @@ def correction_of(
     """Correct the scores of judgments, opened with their responders and criteria."""
     if width is not None and not 0 < width < float("inf"):
         raise SweepError(f"--width must be a number above 0, got {width!r}")
-    if labels is not None:
-        read = read_labels(labels)
-        return _corrected(judged, read, labels, by=by, positive=positive, width=width)
-    gold = gold_as_labels(judged)
-    if gold is not None:
-        return _corrected(judged, gold, judged.name, by=by, positive=positive, width=width)
+    people = gold_as_labels(judged) if labels is None else read_labels(labels)
+    if people is not None:
+        file = labels or judged.name
+        return _corrected(judged, people, file, by=by, positive=positive, width=width)
     if width is not None:
         raise SweepError(
             "--width needs --labels, or a column gold: without any, nothing says how far judges err"
         )
-    agreed, judges = agreed_tables(judged, by=by, positive=positive, seed=seed)
-    none = pl.DataFrame()
-    return CorrectionTables(
-        estimates=none, rates=none, transport=none, differences=none, budget=none,
-        agreed=agreed, judges=judges,
-    )  # fmt: skip
+    return agreed_tables(judged, by=by, positive=positive, seed=seed)
 
 
 def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScreen | Section]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.correction import FEW, Caution
-from judgerel_ray.analyses.correction.show import CAUTIONS, RATES, saved_words
+from judgerel_ray.analyses.correction.show import RATES, caution_words, saved_words
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
@@ -21,9 +19,9 @@ from judgerel_ray.blocks.short import (
     groups_of,
     short_blocks,
     short_table,
+    span,
 )
 from judgerel_ray.blocks.words import cell, interval, number, percent, reason
-from judgerel_ray.core import count_of
 
 _HEADS = {
     "ppi": "corrected [95 %]", "judge_alone": "judge alone", "labels_alone": "labels alone",
@@ -48,10 +46,8 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     rows = [*tables["estimates"].iter_rows(named=True)]
     keys = tables["estimates"].columns[: tables["estimates"].columns.index("estimate")]
     groups = groups_of(rows, keys)
-    parts: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        parts.setdefault(groups.of(row), {})[str(row["estimate"])] = row
-    firsts: list[Row] = [{**of["ppi"], "of": of} for of in parts.values()]
+    parts = [{row["estimate"]: row for row in part} for part in groups.apart(rows).values()]
+    firsts: list[Row] = [{**of["ppi"], "of": of} for of in parts]
     columns = {
         _HEADS["ppi"]: _valued,
         **{head: _of(name) for name, head in _HEADS.items() if name != "ppi"},
@@ -65,10 +61,9 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     ]
     first = firsts[0]
     what = "pass rate" if first["measure"] == "rate" else "mean score"
-    units = sorted({cast(int, row["n_units"]) for row in firsts})
-    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((units[0], units[-1])))
+    units = span(row["n_units"] for row in firsts)
     return short_blocks(
-        f"{what} of {asked} judged units, corrected by labels (PPI++){groups.shared}",
+        f"{what} of {units} judged units, corrected by labels (PPI++){groups.shared}",
         [
             *short_table(firsts, groups, columns),
             Paragraph("intervals: 95 %, by question, repeats of the judge in them", kind="soft"),
@@ -86,25 +81,19 @@ def _valued(row: Row) -> str:
 
 
 def _of(name: str) -> Callable[[Row], str]:
-    def write(row: Row) -> str:
-        of = cast(Mapping[str, Row], row["of"]).get(name)
-        return number(of["value"]) if of else "-"
-
-    return write
+    return lambda row: number(row["of"].get(name, {}).get("value"))
 
 
 def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
     """What weakens the corrected score, and what the judge adds to the labels."""
-    who, of = groups.of(row), cast(Mapping[str, Row], row["of"])
+    who, of = groups.of(row), row["of"]
     for one in of.values():
         if one["undefined"]:
             name = _HEADS[str(one["estimate"])].removesuffix(" [95 %]")
             severity = GRAVE if one is of["ppi"] else WEAK
             text = f"{name}: {reason(one['undefined'])}"
             yield Remark(text=text, who=who, severity=severity)
-    for code in cast(Sequence[str], row["flags"]):
-        unmatched = count_of(cast(int, row["n_unmatched"]), "label")
-        text = CAUTIONS[Caution(code)].format(few=FEW, unmatched=unmatched)
+    for code, text in zip(row["flags"], caution_words(row), strict=True):
         yield Remark(text=text, who=who, severity=_HARM.get(code, WEAK), kind=code)
     if row["value"] is not None:
         yield Remark(text=saved_words(of, "the judge"), who=who, kind="saved")
@@ -115,14 +104,15 @@ def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
 
 def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How often the judge is right about what people pass, and what they fail."""
-    by_group: dict[str, list[str]] = {}
-    for row in rates.iter_rows(named=True):
-        value = reason(row["undefined"]) if row["value"] is None else percent(row["value"])
-        ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
-        text = f"{RATES[str(row['rate'])]}: {value}{ends} of {row['n_labels']:,.0f}"
-        by_group.setdefault(groups.of(row), []).append(text)
-    for who, texts in by_group.items():
-        yield Remark(text=f"the judge {', '.join(texts)}", who=who, kind="rates")
+    for who, rows in groups.apart(rates.iter_rows(named=True)).items():
+        yield Remark(text=f"the judge {', '.join(map(_rate, rows))}", who=who, kind="rates")
+
+
+def _rate(row: Row) -> str:
+    """How often the judge says what people say, of what they pass or fail."""
+    value = reason(row["undefined"]) if row["value"] is None else percent(row["value"])
+    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    return f"{RATES[row['rate']]}: {value}{ends} of {row['n_labels']:,.0f}"
 
 
 def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:

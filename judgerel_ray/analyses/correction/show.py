@@ -18,8 +18,12 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     estimates,
+    rounded,
+    row_columns,
+    texts,
 )
-from judgerel_ray.blocks.words import Row, group_label, interval, number, percent, reason
+from judgerel_ray.blocks.short import Row
+from judgerel_ray.blocks.words import group_label, interval, number, percent, reason
 from judgerel_ray.core.text import count_of
 
 _HEADS = {
@@ -71,11 +75,10 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     found: list[Block] = [Paragraph(_lead(part, keys), "lead") for part in groups]
     cautions = [text for part in groups for text in _cautions(part, keys, several=len(groups) > 1)]
     found += [Lines(cautions, "cautions")] if cautions else []
-    for part in groups:
-        found.append(_estimates(part, _named("Estimates", part[0], keys)))
-    found += _rates(tables["rates"], keys) if not tables["rates"].is_empty() else []
-    found += _differences(tables["differences"])
-    found += _budget(tables["budget"], keys)
+    found += [_estimates(part, group_label(part[0], keys)) for part in groups]
+    found += _rates(tables["rates"].to_dicts(), keys)
+    found += _differences(tables["differences"].to_dicts())
+    found += _budget(tables["budget"].to_dicts(), keys)
     return [*found, Paragraph(_READ, "soft")]
 
 
@@ -101,12 +104,6 @@ def _beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -> Column:
     )  # fmt: skip
 
 
-def _named(what: str, row: Row, keys: Sequence[str]) -> str:
-    """A caption with the group it is of."""
-    label = group_label(row, keys)
-    return f"{what}: {label}" if label else what
-
-
 def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     """What is the pass rate, and how far may it be trusted."""
     of = {str(row["estimate"]): row for row in part}
@@ -116,9 +113,9 @@ def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     what = "pass rate" if ppi["measure"] == "rate" else "mean score"
     if ppi["value"] is None:
         return f"{who}the {what} cannot be corrected: {reason(ppi['undefined'])}."
-    off = _number(alone["value"]) - _number(ppi["value"])
-    labels = count_of(int(_number(ppi["n_labels"])), "label")
-    units = count_of(int(_number(ppi["n_units"])), "judged unit")
+    off = alone["value"] - ppi["value"]
+    labels = count_of(ppi["n_labels"], "label")
+    units = count_of(ppi["n_units"], "judged unit")
     text = f"{who}{what} {number(ppi['value'])} {interval(ppi)}, from {labels} and {units}. "
     text += f"The judge alone gives {number(alone['value'])}, "
     text += f"{abs(off):.3f} {'higher' if off > 0 else 'lower'}; "
@@ -139,98 +136,101 @@ def saved_words(of: Mapping[str, Row], subject: str = "using it") -> str:
     labels_low, labels_high = _ends(bare)
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
     # Without weight the ends differ by their methods alone.
-    if saved > 0 and _number(ppi["weight"]) >= _SOME_WEIGHT:
+    if saved > 0 and ppi["weight"] >= _SOME_WEIGHT:
         narrower = f"{subject} makes the interval {percent(saved)} narrower"
         return f"{narrower} than that of the labels alone"
     return "the judge adds nothing to the labels"
-
-
-def _number(value: object) -> float:
-    """A number of a row."""
-    assert isinstance(value, int | float)
-    return float(value)
 
 
 def _ends(row: Row) -> tuple[float, float]:
     """Both ends; no width where there are none."""
     if row["low"] is None or row["high"] is None:
         return 0.0, 0.0
-    return _number(row["low"]), _number(row["high"])
+    return row["low"], row["high"]
 
 
 def _cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> list[str]:
     """What weakens a group's numbers, in words."""
     row = part[0]
-    flags = row["flags"]
-    assert isinstance(flags, list)
     label = group_label(row, keys)
     of = f"{label}: " if several and label else ""
-    words = [CAUTIONS[Caution(one)] for one in flags]
-    unmatched = count_of(int(_number(row["n_unmatched"])), "label")
-    return [of + one.format(few=FEW, unmatched=unmatched) for one in words]
+    return [of + one for one in caution_words(row)]
 
 
-def _estimates(part: Sequence[Row], caption: str) -> Table:
+def caution_words(row: Row) -> list[str]:
+    """Say what weakens the numbers of a row.
+
+    Examples
+    --------
+    >>> caution_words({"flags": ["unmatched_labels"], "n_unmatched": 2})
+    ['2 labels of nothing that was judged, left out']
+    """
+    unmatched = count_of(row["n_unmatched"], "label")
+    words = (CAUTIONS[Caution(one)] for one in row["flags"])
+    return [one.format(few=FEW, unmatched=unmatched) for one in words]
+
+
+def _estimates(part: Sequence[Row], label: str) -> Table:
     """Four estimates of one group."""
-    share = [
-        "" if row["replication_share"] is None else percent(row["replication_share"])
+    lines = [
+        [
+            "" if row["weight"] is None else number(row["weight"], 2),
+            "" if row["replication_share"] is None else percent(row["replication_share"]),
+        ]
         for row in part
     ]
-    weight = ["" if row["weight"] is None else number(row["weight"], 2) for row in part]
     columns = [
-        Column(head="estimate", cells=[_HEADS[str(row["estimate"])] for row in part]),
+        texts("estimate", part, lambda row: _HEADS[str(row["estimate"])]),
         estimates(f"{part[0]['measure']} [95 %]", part, "value"),
-        Column(head="weight", cells=weight, is_number=True),
-        Column(head="own noise", cells=share, is_number=True),
-        Column(head="not given", cells=[_why(row) for row in part], kind="remark"),
+        *row_columns(["weight", "own noise"], lines),
+        texts("not given", part, _why, "remark"),
     ]
-    return Table(caption, columns, cards=True)
+    return Table(f"Estimates: {label}" if label else "Estimates", columns, cards=True)
 
 
 def _why(row: Row) -> str:
     """Why there is no number."""
-    return reason(row["undefined"]) if row["undefined"] else ""
+    return reason(row["undefined"] or "")
 
 
-def _rates(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
+def _of(part: Sequence[Row], keys: Sequence[str]) -> list[Column]:
+    """The column that names the group of each row, where there are groups."""
+    return [texts("of", part, partial(group_label, columns=keys))] if keys else []
+
+
+def _rates(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     """How often the judge is right."""
-    part = rows.to_dicts()
     columns = [
-        *([Column(head="of", cells=[group_label(row, keys) for row in part])] if keys else []),
-        Column(head="the judge", cells=[RATES[str(row["rate"])] for row in part]),
+        *_of(part, keys),
+        texts("the judge", part, lambda row: RATES[str(row["rate"])]),
         estimates("share [95 %]", part, "value"),
-        Column(head="labels", cells=[f"{row['n_labels']:,.0f}" for row in part], is_number=True),
+        counts("labels", [round(row["n_labels"]) for row in part]),
     ]
-    return [Table("How often the judge agrees with people", columns, cards=True)]
+    return [Table("How often the judge agrees with people", columns, cards=True)] if part else []
 
 
-def _differences(rows: pl.DataFrame) -> list[Block]:
+def _differences(part: Sequence[Row]) -> list[Block]:
     """Systems compared."""
-    if rows.is_empty():
-        return []
-    part = rows.to_dicts()
     columns = [
-        Column(head="system", cells=[row["a"] for row in part]),
-        Column(head="less", cells=[row["b"] for row in part]),
-        Column(head="estimate", cells=[_SHORT[row["estimate"]] for row in part]),
+        texts("system", part, lambda row: str(row["a"])),
+        texts("less", part, lambda row: str(row["b"])),
+        texts("estimate", part, lambda row: _SHORT[str(row["estimate"])]),
         estimates("corrected difference [95 %]", part, "value"),
-        Column(head="by the judge alone", cells=[number(row["judge_alone"]) for row in part],
-               is_number=True),
+        rounded("by the judge alone", part, "judge_alone"),
         counts("labels", [row["n_labels"] for row in part]),
-        Column(head="not given", cells=[_why(row) for row in part], kind="remark"),
-    ]  # fmt: skip
-    return [Table("Differences, paired by question", columns, cards=True)]
+        texts("not given", part, _why, "remark"),
+    ]
+    return [Table("Differences, paired by question", columns, cards=True)] if part else []
 
 
-def _budget(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
+def _budget(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     """How many labels a width needs."""
-    if rows.is_empty():
+    if not part:
         return []
-    part = rows.to_dicts()
     columns = [
-        *([Column(head="of", cells=[group_label(row, keys) for row in part])] if keys else []),
-        Column(head="width wanted", cells=[number(row["width"]) for row in part], is_number=True),
-        Column(head="now", cells=[number(row["width_now"]) for row in part], is_number=True),
+        *_of(part, keys),
+        rounded("width wanted", part, "width"),
+        rounded("now", part, "width_now"),
         counts("labels now", [row["n_labels"] for row in part]),
         counts("labels needed", [row["needed"] for row in part]),
         counts("without the judge", [row["needed_without_judge"] for row in part]),
@@ -271,13 +271,11 @@ def _agreed_blocks(rows: pl.DataFrame, judges: pl.DataFrame) -> list[Block]:
     if not judges.is_empty():
         part = judges.to_dicts()
         columns = [
-            *([Column(head="of", cells=[group_label(row, keys) for row in part])] if keys else []),
-            Column(head="judge", cells=[row["judge"] for row in part]),
-            *(
-                Column(head=head, cells=[number(row[name]) for row in part], is_number=True)
-                for head, name in (("pass rate", "judge_alone"), ("true positive rate", "tpr"),
-                                   ("true negative rate", "tnr"))
-            ),
-        ]  # fmt: skip
+            *_of(part, keys),
+            texts("judge", part, lambda row: str(row["judge"])),
+            rounded("pass rate", part, "judge_alone"),
+            rounded("true positive rate", part, "tpr"),
+            rounded("true negative rate", part, "tnr"),
+        ]
         found.append(Table("Judges, by what they agree on", columns, cards=True))
     return found

@@ -51,24 +51,6 @@ class CorrectRequest(Named):
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 
 
-def _result(
-    found: CorrectionTables, notes: tuple[str, ...], command: str | None
-) -> Result[CorrectionTables]:
-    from judgerel_ray.analyses.correction.short import corrected_short
-    from judgerel_ray.analyses.correction.show import correction_blocks
-    from judgerel_ray.blocks.result import Result
-
-    return Result(
-        found=found,
-        notes=notes,
-        tables={name: table for name, table in found.tables().items() if table.width},
-        full=lambda: correction_blocks(found.tables()),
-        short=lambda: corrected_short(found.tables(), command),
-        rows=found.estimates if found.estimates.width else found.agreed,
-        whole_json=True,
-    )
-
-
 @verb(
     CorrectRequest,
     examples=(
@@ -112,6 +94,9 @@ def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionT
     [('judge_alone', 0.875), ('labels_alone', 0.75), ('ppi', 0.75)]
     """
     from judgerel_ray.analyses.correction.from_run import correction_of
+    from judgerel_ray.analyses.correction.short import corrected_short
+    from judgerel_ray.analyses.correction.show import correction_blocks
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
 
     by = names_of(request.by)
@@ -122,7 +107,17 @@ def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionT
         found = correction_of(
             judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )
-        return _result(found, judged.run_notes, command_on("reduce", path, request))
+        notes = judged.run_notes
+    command = command_on("reduce", path, request)
+    return Result(
+        found=found,
+        notes=notes,
+        tables={name: table for name, table in found.tables().items() if table.width},
+        full=lambda: correction_blocks(found.tables()),
+        short=lambda: corrected_short(found.tables(), command),
+        rows=found.estimates if found.estimates.width else found.agreed,
+        whole_json=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

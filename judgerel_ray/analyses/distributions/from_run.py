@@ -6,16 +6,10 @@ adaptive replication found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from judgerel_ray.analyses.distributions.settled import settled_summary
-from judgerel_ray.analyses.distributions.show import (
-    Distributed,
-    distribution_sections,
-    settled_blocks,
-)
+from judgerel_ray.analyses.distributions.show import distribution_sections, settled_blocks
 from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
@@ -34,9 +28,9 @@ from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_jud
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
 
 
-def run_limits(run: RunDirectory, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+def run_limits(run: RunDirectory) -> pl.DataFrame:
     """Coefficients of infinitely many replications of a run, from its distributions."""
-    return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
+    return limit_table(read_distributions(run), scales=declared_scales(run))
 
 
 def run_weighted(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -85,12 +79,10 @@ def run_reasoning(run: RunDirectory) -> pl.DataFrame:
 GROUP = ("judge", "benchmark", "protocol", "temperature")
 
 
-def run_settled(
-    run: RunDirectory, *, by: Sequence[str] = GROUP
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def run_settled(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What adaptive replication found in a run: every condition, and groups of them."""
     table = read_settled(run)
-    return table, settled_summary(table, by=by)
+    return table, settled_summary(table, by=GROUP)
 
 
 def distributions_on_page(
@@ -100,23 +92,17 @@ def distributions_on_page(
     if judged.run is None or not judged.run.exists(DISTRIBUTIONS):
         return []
     table = read_distributions(judged.run)
-    found = Distributed(
-        limits=limit_table(table, scales=judged.scales),
-        widths=width_table(table),
-        weighted=weighted_summary(weighted_table(table, scales=judged.scales)),
+    weighted = weighted_summary(weighted_table(table, scales=judged.scales))
+    return distribution_sections(
+        limit_table(table, scales=judged.scales), width_table(table), weighted
     )
-    return distribution_sections(found)
 
 
 def settled_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's section on what was asked on until it was settled, where anything was."""
-    summary = settled_of(measured.judged.run)
-    found = [] if summary is None or summary.is_empty() else settled_blocks(summary)
-    return [Section("Stable verdicts", found, place="serving")]
-
-
-def settled_of(run: RunDirectory | None) -> pl.DataFrame | None:
-    """What adaptive replication found in groups; None of a file, or where nothing was asked so."""
+    run = measured.judged.run
     if run is None or not run.exists(SETTLED):
-        return None
-    return settled_summary(read_settled(run), by=GROUP)
+        return []
+    _, summary = run_settled(run)
+    found = [] if summary.is_empty() else settled_blocks(summary)
+    return [Section("Stable verdicts", found, place="serving")]

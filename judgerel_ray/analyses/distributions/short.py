@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import cast
 
 import polars as pl
 
@@ -16,6 +15,7 @@ from judgerel_ray.blocks.short import (
     groups_of,
     short_blocks,
     short_table,
+    span,
 )
 from judgerel_ray.blocks.words import (
     coefficient_name,
@@ -47,16 +47,15 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
     if not every:
         return short_blocks("no verdict distributions", [], [])
     groups = groups_of(every, group_columns(limits))
-    parts: dict[str, dict[str, Row]] = {}
-    for row in every:
-        parts.setdefault(groups.of(row), {})[str(row["coefficient"])] = row
-    rows: list[Row] = [{**next(iter(of.values())), "of": of} for of in parts.values()]
+    rows: list[Row] = [
+        {**part[0], "of": {row["coefficient"]: row for row in part}}
+        for part in groups.apart(every).values()
+    ]
     columns = {
         **{head: _of(name) for name, head in _SHOWN.items()},
         "left open": lambda row: number(row["undecided"]),
     }
-    items = sorted({cast(int, row["n_items"]) for row in every})
-    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    asked = span(row["n_items"] for row in every)
     names = [coefficient_name({**one, "measurement": None}) for one in every
              if str(one["coefficient"]) not in _SHOWN]  # fmt: skip
     n = len(dict.fromkeys(names))

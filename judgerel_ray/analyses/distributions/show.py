@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import polars as pl
 
 from judgerel_ray.blocks.blocks import (
@@ -19,6 +17,7 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     key_columns,
+    rounded,
     row_columns,
 )
 from judgerel_ray.blocks.words import (
@@ -69,53 +68,33 @@ READ_WEIGHTED = (
     "Words count from 0. Certain width: how far the score could still move, as the probability "
     "that was not followed to a rating could belong to any of them."
 )
-_SETTLED_HEADS = (
-    "asked",
-    "stable verdict",
-    "share [95 %]",
-    "stably none",
-    "no stable verdict",
-    "failed",
-    "still open",
-    "replications",
-    "of the most",
-)
-_WEIGHTED_HEADS = (
-    "mean score", "least", "greatest", "replies with a score", "certain width, mean", "largest",
-    "responses", "items",
-)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distributed:
-    """What the page says of verdict distributions."""
-
-    limits: pl.DataFrame  # From `limit_table`.
-    widths: pl.DataFrame  # From `width_table`.
-    # From `weighted_summary`; empty without ratings.
-    weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-
-def distribution_sections(found: Distributed) -> list[FirstScreen | Section]:
+def distribution_sections(
+    limits: pl.DataFrame, widths: pl.DataFrame, weighted: pl.DataFrame
+) -> list[FirstScreen | Section]:
     """Make the sections of a page, and the sentence that leads to them.
+
+    Of :func:`.limit_table`, :func:`.width_table` and :func:`.weighted_summary`, which is empty
+    without ratings.
 
     Examples
     --------
-    >>> distribution_sections(Distributed(limits=pl.DataFrame(), widths=pl.DataFrame()))
+    >>> distribution_sections(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
     []
     """
-    if found.limits.is_empty():
+    if limits.is_empty():
         return []
-    weighted = [] if found.weighted.is_empty() else weighted_blocks(found.weighted)
+    scores = [] if weighted.is_empty() else weighted_blocks(weighted)
     sentence = (
         "The probability of every verdict was computed at every temperature asked: see Infinitely "
         "many replications."
     )
     return [
         FirstScreen(blocks=[Paragraph(sentence)]),
-        Section("Infinitely many replications", _limits(found.limits)),
-        Section("How certain the distributions are", _widths(found.widths)),
-        Section("Probability-weighted scores", weighted),
+        Section("Infinitely many replications", _limits(limits)),
+        Section("How certain the distributions are", _widths(widths)),
+        Section("Probability-weighted scores", scores),
     ]
 
 
@@ -255,17 +234,16 @@ def _widths(widths: pl.DataFrame) -> list[Block]:
         "are apart; open is the probability of replies that were not followed to a verdict."
     )
     rows = widths.to_dicts()
-
-    def small(head: str, name: str) -> Column:
-        return Column(head=head, cells=[_tiny(row[name]) for row in rows], is_number=True)
-
+    names = {
+        "width, mean": "mean_width",
+        "width, largest": "largest_width",
+        "open, mean": "mean_open",
+        "open, largest": "largest_open",
+    }
     columns = [
         *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
         counts("questions", [row["n_questions"] for row in rows]),
-        small("width, mean", "mean_width"),
-        small("width, largest", "largest_width"),
-        small("open, mean", "mean_open"),
-        small("open, largest", "largest_open"),
+        *row_columns([*names], [[_tiny(row[name]) for name in names.values()] for row in rows]),
         counts("questions settled", [row["n_settled"] for row in rows]),
     ]
     caption = (
@@ -322,27 +300,29 @@ def settled_blocks(summary: pl.DataFrame) -> list[Block]:
     rows = summary.to_dicts()
     columns = [
         *key_columns(rows, summary.columns[: summary.columns.index("conditions")]),
-        *row_columns(_SETTLED_HEADS, [_settled_cells(row) for row in rows]),
+        *(counts(head, [row[name] for row in rows]) for head, name in _SETTLED[:2]),
+        *row_columns(["share [95 %]"], [[_settled_share(row)] for row in rows]),
+        *(counts(head, [row[name] for row in rows]) for head, name in _SETTLED[2:]),
+        *row_columns(["of the most"], [[percent(row["used"])] for row in rows]),
     ]
     return [Table("Questions with a stable verdict", columns), Paragraph(READ_SETTLED, "soft")]
 
 
-def _settled_cells(row: Row) -> list[str]:
-    """A group's numbers in words."""
-    share = "-" if row["settled_share"] is None else percent(row["settled_share"])
-    if row["low"] is not None:
-        share += f" [{percent(row['low'])}, {percent(row['high'])}]"
-    return [
-        f"{row['conditions']:,}",
-        f"{row['settled']:,}",
-        share,
-        f"{row['no_verdict']:,}",
-        f"{row['unstable']:,}",
-        f"{row['failed']:,}",
-        f"{row['open']:,}",
-        f"{row['replications']:,}",
-        "-" if row["used"] is None else percent(row["used"]),
-    ]
+_SETTLED = (
+    ("asked", "conditions"),
+    ("stable verdict", "settled"),
+    ("stably none", "no_verdict"),
+    ("no stable verdict", "unstable"),
+    ("failed", "failed"),
+    ("still open", "open"),
+    ("replications", "replications"),
+)
+
+
+def _settled_share(row: Row) -> str:
+    """The share with a stable verdict."""
+    ends = "" if row["low"] is None else f" [{percent(row['low'])}, {percent(row['high'])}]"
+    return percent(row["settled_share"]) + ends
 
 
 def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
@@ -358,7 +338,12 @@ def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
     rows = summary.to_dicts()
     columns = [
         *key_columns(rows, summary.columns[: summary.columns.index("n_items")]),
+        rounded("mean score", rows, "mean"),
+        rounded("least", rows, "least"),
+        rounded("greatest", rows, "greatest"),
         *row_columns(_WEIGHTED_HEADS, [_weighted_cells(row) for row in rows]),
+        counts("responses", [row["n_responses"] for row in rows]),
+        counts("items", [row["n_items"] for row in rows]),
     ]
     return [
         Paragraph(READ_WEIGHTED),
@@ -366,15 +351,12 @@ def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
     ]
 
 
+_WEIGHTED_HEADS = ("replies with a score", "certain width, mean", "largest")
+
+
 def _weighted_cells(row: Row) -> list[str]:
     """One group."""
-    return [
-        *(number(row[name]) for name in ("mean", "least", "greatest")),
-        percent(row["mass"]),
-        *(_tiny(row[name]) for name in ("width", "largest_width")),
-        f"{row['n_responses']:,}",
-        f"{row['n_items']:,}",
-    ]
+    return [percent(row["mass"]), _tiny(row["width"]), _tiny(row["largest_width"])]
 
 
 def _tiny(value: object) -> str:

@@ -58,32 +58,6 @@ class DistributionTables(Shown):
     summary: pl.DataFrame
 
 
-def _result(
-    found: DistributionTables, notes: tuple[str, ...], command: str | None
-) -> Result[DistributionTables]:
-    from judgerel_ray.analyses.distributions import show
-    from judgerel_ray.analyses.distributions.short import limits_short
-    from judgerel_ray.blocks.blocks import Paragraph
-    from judgerel_ray.blocks.result import Result
-
-    write = {
-        "limits": show.limit_blocks,
-        "weighted": show.weighted_blocks,
-        "settled": show.settled_blocks,
-        "reasoning": show.reasoning_blocks,
-    }[found.view]
-    return Result(
-        found=found,
-        notes=notes,
-        tables=found.summary,
-        full=lambda: write(found.summary),
-        # The other views are a table with a row a group already.
-        short=(lambda: limits_short(found.rows, command)) if found.view == "limits" else None,
-        legend=lambda: [Paragraph(show.READ_LIMITS)] if found.view == "limits" else [],
-        rows=found.rows,
-    )
-
-
 @verb(
     DistributionsRequest,
     examples=("distributions run", "distributions run --view limits"),
@@ -125,15 +99,29 @@ def distributions(
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.63), ('simulated-steady', 0.86)]
     """
-    from judgerel_ray.analyses.distributions import from_run
+    from judgerel_ray.analyses.distributions import from_run, show
+    from judgerel_ray.analyses.distributions.short import limits_short
+    from judgerel_ray.blocks.blocks import Paragraph
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import open_run, run_notes
 
     run = open_run(path)
-    if request.view in ("weighted", "settled"):
-        read = from_run.run_weighted if request.view == "weighted" else from_run.run_settled
-        rows, summary = read(run)
-    else:
-        one = from_run.run_limits if request.view == "limits" else from_run.run_reasoning
-        rows = summary = one(run)
-    found = DistributionTables(view=request.view, rows=rows, summary=summary)
-    return _result(found, run_notes(run), command_on("reduce", path))
+    read, write = {
+        "limits": (from_run.run_limits, show.limit_blocks),
+        "weighted": (from_run.run_weighted, show.weighted_blocks),
+        "settled": (from_run.run_settled, show.settled_blocks),
+        "reasoning": (from_run.run_reasoning, show.reasoning_blocks),
+    }[request.view]
+    read_rows = read(run)
+    rows, summary = read_rows if isinstance(read_rows, tuple) else (read_rows, read_rows)
+    has_limits, command = request.view == "limits", command_on("reduce", path)
+    return Result(
+        found=DistributionTables(view=request.view, rows=rows, summary=summary),
+        notes=run_notes(run),
+        tables=summary,
+        full=lambda: write(summary),
+        # The other views are a table with a row a group already.
+        short=(lambda: limits_short(rows, command)) if has_limits else None,
+        legend=lambda: [Paragraph(show.READ_LIMITS)] if has_limits else [],
+        rows=rows,
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
-from judgerel_ray.analyses.drift.causes import Scores, causes_of
+from judgerel_ray.analyses.drift.causes import SERVED, Scores, causes_of, changes
 from judgerel_ray.analyses.drift.compute import (
     COLUMNS,
     QUESTION,
@@ -24,7 +24,6 @@ from judgerel_ray.analyses.drift.compute import (
     verdict_rows,
     with_content,
 )
-from judgerel_ray.analyses.drift.fingerprints import SERVED, changes
 from judgerel_ray.analyses.drift.standing import Alarms, since_alarms
 from judgerel_ray.analyses.drift.tables import DRIFT_P, USUAL
 from judgerel_ray.config import Judge, Sweep, parse_sweep
@@ -89,7 +88,8 @@ def measure_refresh(
             continue
         rows = _rows(run)
         # A system's runs hold rows of the runs before: for anchors they would count twice.
-        alike = [one for one in counted if (asked.name, asked.role) in _roles(one)]
+        place = (asked.name, asked.role)
+        alike = [one for one in counted if place in ((it.name, it.role) for it in one.sweeps)]
         all_runs = directory.runs(asked.name, alike)
         if asked.role == "anchor":
             comparable, lacking = _read_alike(asked.name, run, all_runs)
@@ -142,11 +142,6 @@ def measure_refresh(
     found["causes"] = causes
     found["warnings"] += notes
     return {"since": series.drift.since, **found}
-
-
-def _roles(refresh: Refresh) -> set[tuple[str, str]]:
-    """The sweeps of a refresh, each with what it was."""
-    return {(asked.name, asked.role) for asked in refresh.sweeps}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from judgerel_ray.analyses.drift.tables import EVIDENCE
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
-    Column,
     Figure,
     Figures,
     Lines,
@@ -21,6 +20,9 @@ from judgerel_ray.blocks.blocks import (
     Paragraph,
     Section,
     Table,
+    rounded,
+    row_columns,
+    texts,
 )
 from judgerel_ray.blocks.words import number
 
@@ -102,16 +104,18 @@ def _judge_table(judges: Sequence[Row]) -> Table:
     return Table(
         "Judges on frozen anchors",
         [
-            Column(head="judge", cells=[str(one["judge"]) for one in judges]),
-            Column(head="anchors", cells=[str(one["sweep"]) for one in judges]),
-            Column(head="p of the last", cells=[_p(one) for one in judges],
-                   is_number=True),
-            Column(head="evidence", cells=[number(one["evidence"]) for one in judges],
-                   is_number=True),
-            Column(head="standing", cells=["ALARM" if one["alarm"] else "no alarm"
-                                           for one in judges]),
+            texts("judge", judges, lambda one: str(one["judge"])),
+            texts("anchors", judges, lambda one: str(one["sweep"])),
+            *row_columns(["p of the last"], [[_p(one)] for one in judges]),
+            rounded("evidence", judges, "evidence"),
+            texts("standing", judges, _standing),
         ],
-    )  # fmt: skip
+    )
+
+
+def _standing(one: Row) -> str:
+    """Whether a judge has an alarm."""
+    return "ALARM" if one["alarm"] else "no alarm"
 
 
 def _events(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:

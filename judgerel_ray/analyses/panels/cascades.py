@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, Stages
-from judgerel_ray.analyses.panels.voters import Voters, accuracy_row
+from judgerel_ray.analyses.panels.voters import N_FOLDS, Voters, accuracy_row, gain_row
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
-from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
+from judgerel_ray.core.tables import value_columns
+from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.panels.cascade import CascadePoint, CascadeStages, best_cascades
 from judgerel_ray.stats.panels.panel import mean_interval, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
 from judgerel_ray.stats.selective.discrimination import accuracy_floor
-from judgerel_ray.stats.selective.systems import paired_accuracy
 
 PERSON = "person"
 """The last stage, where someone is asked whom no judgments are of."""
@@ -51,7 +51,6 @@ class CascadeChoice:
             raise SweepError(f"the order names a member twice: {', '.join(self.order)}")
 
 
-N_FOLDS = 5
 N_BUDGETS = 10
 """Points of the curve."""
 
@@ -68,8 +67,8 @@ class CascadeTables(Shown):
         In place of the other two, where a run asked a cascade.
     """
 
-    stages: pl.DataFrame
-    curve: pl.DataFrame
+    stages: pl.DataFrame = field(default_factory=pl.DataFrame)
+    curve: pl.DataFrame = field(default_factory=pl.DataFrame)
     cascaded: pl.DataFrame | None = None
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -77,23 +76,12 @@ class CascadeTables(Shown):
 
         Examples
         --------
-        >>> list(CascadeTables(stages=pl.DataFrame(), curve=pl.DataFrame()).tables())
-        ['stages', 'curve']
+        >>> list(CascadeTables().tables()), list(CascadeTables(cascaded=pl.DataFrame()).tables())
+        (['stages', 'curve'], ['cascaded'])
         """
         if self.cascaded is not None:
             return {"cascaded": self.cascaded}
         return {"stages": self.stages, "curve": self.curve}
-
-
-def cascade_run_tables(cascaded: pl.DataFrame) -> CascadeTables:
-    """What a cascade that was asked did, as a result that tries no other.
-
-    Examples
-    --------
-    >>> list(cascade_run_tables(pl.DataFrame()).tables())
-    ['cascaded']
-    """
-    return CascadeTables(stages=pl.DataFrame(), curve=pl.DataFrame(), cascaded=cascaded)
 
 
 def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None) -> CascadeTables:
@@ -197,16 +185,11 @@ def _stages(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Casc
     )
 
 
-def _names(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> list[str]:
-    """Who is asked, by name."""
-    people = [] if choice.person_cost is None else [PERSON]
-    return [*(voters.members[j] for j in order), *people]
-
-
 def _stage_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Iterator[Row]:
     """Everyone asked, alone on all questions."""
     stages = _stages(voters, order, choice)
-    for place, name in enumerate(_names(voters, order, choice)):
+    people = [] if choice.person_cost is None else [PERSON]
+    for place, name in enumerate([*(voters.members[j] for j in order), *people]):
         right_Q = question_means(stages.right_UL[:, place], voters.questions_U)
         known = place < len(order)  # nobody measured the person
         ends = mean_interval(right_Q)
@@ -231,17 +214,20 @@ def _curve_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> 
         money = max(point.budget, float(point.spent_Q.mean()))
         alone = best_affordable(methods, costs, money, n_folds=N_FOLDS, seed=choice.seed)
         spent = mean_interval(point.spent_Q, is_share=False)
-        yield {
+        row: Row = {
             "budget": point.budget, "cost_unit": voters.cost_unit, "n_items": voters.n_questions,
             "cost": float(point.spent_Q.mean()), "cost_low": spent.low, "cost_high": spent.high,
             **accuracy_row(point.right_Q), **_chosen(point), "random": float(point.random_Q.mean()),
             **_over(point.right_Q, point.random_Q, "over_random"),
-            "alone": None if alone.place is None else names[alone.place],
-            "alone_accuracy": None if alone.place is None else float(alone.right_Q.mean()),
-            "alone_cost": None if alone.place is None else alone.cost,
-            **(_over(point.right_Q, alone.right_Q, "over_alone") if alone.place is not None
-               else {}),
         }  # fmt: skip
+        if alone.place is not None:
+            row |= {
+                "alone": names[alone.place],
+                "alone_accuracy": float(alone.right_Q.mean()),
+                "alone_cost": alone.cost,
+                **_over(point.right_Q, alone.right_Q, "over_alone"),
+            }
+        yield row
 
 
 def _methods(voters: Voters, order: Sequence[int]) -> tuple[list[str], Floats, Floats]:
@@ -278,10 +264,8 @@ def _chosen(point: CascadePoint) -> Row:
 
 def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:
     """What is gained over something else on the same questions."""
-    if np.array_equal(right_Q, other_Q):  # the same answers by another name: nothing to estimate
-        return {name: 0.0, f"{name}_low": None, f"{name}_high": None}
-    found = paired_accuracy(other_Q, right_Q)
-    return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}
+    # The same answers by another name: nothing to estimate.
+    return gain_row(right_Q, right_Q if np.array_equal(right_Q, other_Q) else other_Q, name)
 
 
 GROUP = ("benchmark", "template", "temperature")
@@ -356,11 +340,8 @@ def _rows(
         share = clustered_share(
             asked_rows["sure"].to_numpy(), clusters_N=asked_rows["item_id"].to_numpy()
         )
-        yield {
-            "asked": name,
-            **_counted(asked_rows, answers[-1], share),
-            **_spent(group, took, n_put),
-        }
+        counted = _counted(asked_rows, answers[-1], share)
+        yield {"asked": name, **counted, **_spent(group, took, n_put)}
     decided = pl.concat(answers)
     asked = first.select("item_id", "replication").join(
         decided.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
@@ -399,16 +380,11 @@ def _counted(asked: pl.DataFrame, decided: pl.DataFrame, answered: Share) -> dic
         "n_questions": asked["item_id"].n_unique(),
         "n_asked": asked.height,
         "n_answered": decided.height,
-        "answered": answered.value,
-        "answered_low": answered.low,
-        "answered_high": answered.high,
+        **value_columns("answered", answered),
         "n_right": worth.k,
         "accuracy": worth.value,
         "low": worth.low if worth.n else None,
         "high": worth.high if worth.n else None,
         "interval": worth.method,
-        "noise_floor": floor.mean,
-        "noise_floor_sd": floor.sd,
-        "p_noise": floor.p,
-        "noise": None if floor.p is None else floor.p > NOISE_ABOVE,
+        **floor_columns(floor),
     }

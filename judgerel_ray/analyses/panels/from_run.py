@@ -19,9 +19,8 @@ from judgerel_ray.analyses.panels.cascades import (
 )
 from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.show import Together, panel_sections
-from judgerel_ray.analyses.panels.spending import Price
 from judgerel_ray.analyses.panels.tables import CascadedShares
-from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
+from judgerel_ray.analyses.panels.voters import Price, Voters, check_voters, read_voters
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
@@ -123,8 +122,6 @@ def _asks_cascade(judged: Snapshot) -> bool:
     """Whether later models were asked only what earlier ones were not sure of."""
     if judged.run is None:
         return False
-    from judgerel_ray.config import parse_sweep
-
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
     return any(ask.kind.cascade(ask) is not None for ask in sweep.ask)
 

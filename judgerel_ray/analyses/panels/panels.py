@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.panels.tables import (
-    BestPanels,
-    Members,
-    PanelRules,
-    PanelWorth,
-    RandomPanels,
+from judgerel_ray.analyses.panels.tables import TABLES
+from judgerel_ray.analyses.panels.voters import (
+    N_FOLDS,
+    RULES,
+    Voters,
+    accuracy_row,
+    gain_row,
+    rule_weights,
 )
-from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, accuracy_row, rule_weights
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.core.tables import value_columns
+from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
     effective_judges,
@@ -28,14 +30,9 @@ from judgerel_ray.stats.panels.panel import (
 )
 from judgerel_ray.stats.panels.search import (
     MOST_SEARCHED,
-    BestPanel,
-    Panel,
     PanelSearch,
     search_panels,
 )
-from judgerel_ray.stats.selective.systems import paired_accuracy
-
-_NOISE_ABOVE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -54,16 +51,6 @@ class PanelTables(Shown):
     next: pl.DataFrame
     worth: pl.DataFrame
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give all tables by name.
-
-        Examples
-        --------
-        >>> list(panel_tables([]).tables())
-        ['members', 'panels', 'best', 'next', 'worth']
-        """
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     """Lay out what panels of each group are worth.
@@ -81,7 +68,7 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     [0.833, 0.833, 1.0]
     """
     keys = list(dict.fromkeys(name for voters in groups for name in voters.name))
-    rows: dict[str, list[Row]] = {"members": [], "panels": [], "best": [], "next": [], "worth": []}
+    rows: dict[str, list[Row]] = {name: [] for name in TABLES["panels"]}
     for voters in groups:
         found = _searched(voters, seed)
         single = _single(found)
@@ -94,11 +81,7 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
         ):
             rows[name] += [{**voters.name, **row} for row in made]
     return PanelTables(
-        members=Members.frame(rows["members"], keys),
-        panels=PanelRules.frame(rows["panels"], keys),
-        best=BestPanels.frame(rows["best"], keys),
-        next=RandomPanels.frame(rows["next"], keys),
-        worth=PanelWorth.frame(rows["worth"], keys),
+        **{name: schema.frame(rows[name], keys) for name, schema in TABLES["panels"].items()}
     )
 
 
@@ -107,7 +90,8 @@ def _searched(voters: Voters, seed: int) -> PanelSearch | None:
     if voters.n_questions < 2:
         return None
     sizes = range(1, min(len(voters.members), MOST_SEARCHED) + 1)
-    same = voters.cost_unit == "requests" and len(set(map(voters.prices.of, _singles(voters)))) == 1
+    costs = {voters.prices.of([j]) for j in range(len(voters.members))}
+    same = voters.cost_unit == "requests" and len(costs) == 1
     return search_panels(
         voters.votes_UJ,
         voters.right_U,
@@ -118,11 +102,6 @@ def _searched(voters: Voters, seed: int) -> PanelSearch | None:
         n_folds=N_FOLDS,
         seed=seed,
     )
-
-
-def _singles(voters: Voters) -> list[Panel]:
-    """Panels of one member."""
-    return [(j,) for j in range(len(voters.members))]
 
 
 def _single(found: PanelSearch | None) -> Floats | None:
@@ -158,12 +137,12 @@ def _rule_rows(voters: Voters, single: Floats | None, seed: int) -> Iterator[Row
         credit_Q = question_means(found.credit_U, questions)
         yield {
             "rule": rule, "n_members": len(voters.members), "n_items": voters.n_questions,
-            **accuracy_row(credit_Q), "noise_floor": floor.mean, "noise_floor_sd": floor.sd,
-            "p_noise": floor.p, "noise": None if floor.p is None else floor.p > _NOISE_ABOVE,
+            **accuracy_row(credit_Q), **floor_columns(floor),
             "tied": float(question_means(found.n_tied_U > 1, questions).mean()),
             "silent": float(question_means(found.n_tied_U == 0, questions).mean()),
             "cost": voters.prices.of(everyone) + (more if rule == "confidence" else 0.0),
-            "cost_unit": voters.cost_unit, **_gain(credit_Q, single), "n_dropped": voters.n_dropped,
+            "cost_unit": voters.cost_unit, "n_dropped": voters.n_dropped,
+            **gain_row(credit_Q, single),
         }  # fmt: skip
 
 
@@ -175,27 +154,20 @@ def _best_rows(voters: Voters, found: PanelSearch | None, single: Floats | None)
         if not one.members:
             continue
         yield {
-            **_chosen(one, voters),
+            "chosen_by": "cost" if one.size is None else "size",
+            "limit": one.budget if one.size is None else float(one.size),
+            "members": " + ".join(voters.members[j] for j in one.members),
+            "n_members": len(one.members),
+            "cost": one.cost,
+            "in_sample": one.in_sample,
+            "n_alike": one.n_alike,
             "cost_unit": voters.cost_unit,
             **accuracy_row(one.credit_Q),
-            **_gain(one.credit_Q, single),
+            **gain_row(one.credit_Q, single),
             "n_folds": found.n_folds,
             "n_panels": found.n_panels,
             "exhaustive": found.is_exhaustive,
         }
-
-
-def _chosen(one: BestPanel, voters: Voters) -> Row:
-    """What a panel was chosen by, and who is in it."""
-    return {
-        "chosen_by": "cost" if one.size is None else "size",
-        "limit": one.budget if one.size is None else float(one.size),
-        "members": " + ".join(voters.members[j] for j in one.members),
-        "n_members": len(one.members),
-        "cost": one.cost,
-        "in_sample": one.in_sample,
-        "n_alike": one.n_alike,
-    }
 
 
 def _next_rows(voters: Voters) -> Iterator[Row]:
@@ -204,7 +176,7 @@ def _next_rows(voters: Voters) -> Iterator[Row]:
     before: Floats | None = None
     for size, credit_U in enumerate(credit_UK.T, start=1):
         credit_Q = question_means(credit_U, voters.questions_U)
-        yield {"n_members": size, **accuracy_row(credit_Q), **_gain(credit_Q, before)}
+        yield {"n_members": size, **accuracy_row(credit_Q), **gain_row(credit_Q, before)}
         before = credit_Q
 
 
@@ -217,18 +189,7 @@ def _worth_rows(voters: Voters) -> Iterator[Row]:
     within_QJ = errors_QJ * (1 - errors_QJ)  # of answers that are right or wrong
     found = effective_judges(errors_QJ, within_NJ=within_QJ if n_Q.max() > 1 else None)
     yield {
-        "n_members": found.n_judges, "effective": found.value, "effective_low": found.low,
-        "effective_high": found.high, "most": found.most,
+        "n_members": found.n_judges, **value_columns("effective", found), "most": found.most,
         "error_correlation": found.correlation, "n_items": found.n_questions,
         "undefined": found.undefined,
     }  # fmt: skip
-
-
-def _gain(credit_Q: Floats, single: Floats | None) -> Row:
-    """What is gained over something else on the same questions."""
-    if single is None:
-        return {"gain": None, "gain_low": None, "gain_high": None}
-    if single is credit_Q:
-        return {"gain": 0.0, "gain_low": None, "gain_high": None}
-    found = paired_accuracy(single, credit_Q)
-    return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.panels.show import FIRST, cascaded_cells, share, worth_line
+from judgerel_ray.analyses.panels.show import CASCADED, share, worth_line
+from judgerel_ray.analyses.panels.tables import Members, Stages
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.blocks.short import (
     HARMFUL,
@@ -20,6 +20,7 @@ from judgerel_ray.blocks.short import (
     groups_of,
     short_blocks,
     short_table,
+    span,
 )
 from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import (
@@ -49,18 +50,13 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     members = tables["members"]
     if members.is_empty():
         return short_blocks("no two systems answered the same questions", [], [])
-    keys = _keys(members, FIRST["panels"]["members"])
     every = [*members.iter_rows(named=True)]
-    groups = groups_of(every, keys)
-    alone: dict[str, list[Row]] = {}
-    for row in every:
-        alone.setdefault(groups.of(row), []).append(row)
-    rules: dict[str, list[Row]] = {}
-    for row in tables["panels"].iter_rows(named=True):
-        rules.setdefault(groups.of(row), []).append(row)
+    groups = groups_of(every, Members.groups(members))
+    alone = groups.apart(every)
+    rules = groups.apart(tables["panels"].iter_rows(named=True))
     rows: list[Row] = []
     for who, those in alone.items():
-        rows.append(max(those, key=lambda row: cast(float, row["accuracy"] or 0.0)))
+        rows.append(max(those, key=lambda row: row["accuracy"] or 0.0))
         rows += rules.get(who, [])
     findings = [
         *(one for those in rules.values() for one in _of_rules(those, groups)),
@@ -89,17 +85,11 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     )
 
 
-def _keys(table: pl.DataFrame, first: str) -> list[str]:
-    return table.columns[: table.columns.index(first)]
-
-
 def _scope(every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Groups) -> str:
     """Say how many members answered how many questions, and what the table's numbers are of."""
-    sizes = sorted({len(those) for those in alone.values()})
-    items = sorted({cast(int, row["n_items"]) for row in every})
     several = f"{count_of(len(alone), 'panel')} of " if len(alone) > 1 else ""
-    n = " to ".join(f"{one:,}" for one in dict.fromkeys((sizes[0], sizes[-1])))
-    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    n = span(len(those) for those in alone.values())
+    asked = span(row["n_items"] for row in every)
     return f"{several}{n} members on {asked} questions that all answered{groups.shared}"
 
 
@@ -135,7 +125,7 @@ def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
             text = f"questions that {words}: {', '.join(shares)}"
             yield Remark(text=text, who=who, severity=WEAK, kind=name)
     if rows[0]["n_dropped"]:
-        n = count_of(cast(int, rows[0]["n_dropped"]), "question")
+        n = count_of(rows[0]["n_dropped"], "question")
         yield Remark(text=f"{n} left out, as not all members answered", who=who, severity=WEAK)
 
 
@@ -147,23 +137,16 @@ def _standing(row: Row) -> str:
     low, high = row["gain_low"], row["gain_high"]
     if row["gain"] is None:
         return "no gain can be measured on a single question"
-    if high is not None and cast(float, high) < 0:
+    if high is not None and high < 0:
         return "worse than the best member alone"
-    return (
-        _BETTER
-        if low is not None and cast(float, low) > 0
-        else "no gain over the best member is shown"
-    )
+    return _BETTER if low is not None and low > 0 else "no gain over the best member is shown"
 
 
 def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """The panel that does best on questions it was not chosen by."""
-    found: dict[str, Row] = {}
-    for one in best.filter(chosen_by="size").iter_rows(named=True):
-        before = found.get(groups.of(one))
-        if before is None or (one["accuracy"] or 0) > (before["accuracy"] or 0):
-            found[groups.of(one)] = one
-    for who, row in found.items():
+    sized = best.filter(chosen_by="size").iter_rows(named=True)
+    for who, rows in groups.apart(sized).items():
+        row = max(rows, key=lambda one: one["accuracy"] or 0)
         text = (
             f"best panel, on questions that did not choose it: {cell(row['members'])} "
             f"{share(row)}; {row['n_alike']} of {row['n_folds']} folds choose it"
@@ -179,10 +162,7 @@ def _worth(row: Row) -> str:
 
 def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """What the last member adds."""
-    last: dict[str, Row] = {}
-    for one in sizes.iter_rows(named=True):
-        last[groups.of(one)] = one
-    for who, row in last.items():
+    for who, (*_, row) in groups.apart(sizes.iter_rows(named=True)).items():
         if row["gain"] is not None:
             text = f"member {row['n_members']} of a random panel adds {share(row, 'gain')}"
             yield Remark(text=text, who=who, kind="next")
@@ -199,28 +179,23 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     stages = tables["stages"]
     if stages.is_empty():
         return short_blocks("nothing to pass on", [], [])
-    keys = _keys(stages, FIRST["cascade"]["stages"])
     every = [*stages.iter_rows(named=True)]
-    groups = groups_of(every, keys)
-    curves: dict[str, list[Row]] = {}
-    for row in tables["curve"].iter_rows(named=True):
-        curves.setdefault(groups.of(row), []).append(row)
+    groups = groups_of(every, Stages.groups(stages))
+    curves = groups.apart(tables["curve"].iter_rows(named=True))
     rows: list[Row] = []
     findings: list[Remark] = []
-    for who in dict.fromkeys(map(groups.of, every)):
-        those = [row for row in every if groups.of(row) == who]
+    for who, those in groups.apart(every).items():
         rows += [*those, *_points(curves.get(who, []))]
         findings += _of_curve(curves.get(who, []), who)
         for row in those:
             if row["confident"] is None:
                 text = f"{cell(row['member'])}: accuracy assumed, not measured"
                 findings.append(Remark(text=text, who=who, severity=HARMFUL))
-            elif cast(float, row["confident"]) < 1:
-                share_of = percent(1 - cast(float, row["confident"]))
+            elif row["confident"] < 1:
+                share_of = percent(1 - row["confident"])
                 text = f"{cell(row['member'])}: {share_of} of the answers state no confidence"
                 findings.append(Remark(text=text, who=who, severity=WEAK))
-    items = sorted({cast(int, row["n_items"]) for row in every})
-    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    asked = span(row["n_items"] for row in every)
     columns = {
         "who answers": _passing,
         _unit(every[0]): lambda row: costing(row["cost"]),
@@ -247,7 +222,7 @@ def _points(curve: Sequence[Row]) -> list[Row]:
     """The curve's middle and its best point."""
     if not curve:
         return []
-    best = max(curve, key=lambda row: cast(float, row["accuracy"] or 0))
+    best = max(curve, key=lambda row: row["accuracy"] or 0)
     return [row for row in curve if row is best or row is curve[len(curve) // 2]]
 
 
@@ -261,8 +236,8 @@ def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Remark]:
         ("over_alone", "the cascade beats the best single member for the same money"),
     ):
         known = [row for row in curve if row[f"{name}_low"] is not None]
-        better = sum(cast(float, row[f"{name}_low"]) > 0 for row in known)
-        worse = sum(cast(float, row[f"{name}_high"]) < 0 for row in known)
+        better = sum(row[f"{name}_low"] > 0 for row in known)
+        worse = sum(row[f"{name}_high"] < 0 for row in known)
         text = f"{words} at {better} of {count_of(len(curve), 'budget')}"
         text += f", and loses at {worse}" if worse else ""
         yield Remark(text=text, who=who, severity=PLAIN if better else HARMFUL, kind=name)
@@ -284,10 +259,11 @@ def cascaded_short(rows: pl.DataFrame, command: str | None) -> list[Block]:
         return short_blocks("no cascade was asked", [], [])
     every = [*rows.iter_rows(named=True)]
     groups = groups_of(every, ("benchmark", "template", "temperature"))
-    heads = ("asked", "questions", "asks", "answered", "accuracy [95 %]", "by chance", "spent")
     columns = {
-        head: lambda row, place=place: cascaded_cells(row)[place].removesuffix(f", {NOISE}")
-        for place, head in enumerate(heads)
+        head.replace("answered [95 %]", "answered"): lambda row, write=write: write(
+            row
+        ).removesuffix(f", {NOISE}")
+        for head, write in CASCADED.items()
     }
     findings = [
         one for row in every

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, floor
 from typing import cast
 
@@ -12,15 +13,17 @@ import polars as pl
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
+    Column,
     Figure,
     Figures,
     Mark,
     Paragraph,
     Section,
     Table,
-    row_columns,
 )
+from judgerel_ray.blocks.text_sections import Columns, plain
 from judgerel_ray.blocks.words import (
+    NOISE,
     Row,
     cell,
     costing,
@@ -150,7 +153,7 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     steps = [
         table
         for label, parts in groups
-        for table in _table(f"Panels by size{label}", NEXT_HEADS, next_cells, parts["next"])
+        for table in _table(f"Panels by size{label}", NEXT, parts["next"])
     ]
     found: list[Block] = [
         Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}"),
@@ -161,9 +164,9 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         of = f"Members alone{label}; cost in {cost}"
         found += [
             Paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
-            *_table(of, MEMBER_HEADS, member_cells, parts["members"]),
-            *_table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
-            *_table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
+            *_table(of, MEMBERS, parts["members"]),
+            *_table(f"All members together{label}", RULES, parts["panels"]),
+            *_table(f"Best panels{label}", BEST, parts["best"]),
         ]
     return found
 
@@ -190,8 +193,8 @@ def cascade_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         cost = f"{label}; cost in {unit_words(first)}"
         order = f"Who is asked, in order{cost}, {count_of(cast(int, first['n_items']), 'question')}"
         found += [
-            *_table(order, STAGE_HEADS, stage_cells, parts["stages"]),
-            *_table(f"Cascades by budget{cost}", CURVE_HEADS, curve_cells, parts["curve"]),
+            *_table(order, STAGES, parts["stages"]),
+            *_table(f"Cascades by budget{cost}", CURVE, parts["curve"]),
         ]
     return found
 
@@ -207,22 +210,17 @@ def cascaded_blocks(rows: pl.DataFrame) -> list[Block]:
     """
     if rows.is_empty():
         return [Paragraph("no cascade was asked")]
-    tables = [
-        table
-        for name, lines in _groups(rows)
-        for table in _table(name, CASCADED_HEADS, cascaded_cells, lines)
-    ]
+    tables = [table for name, lines in _groups(rows) for table in _table(name, CASCADED, lines)]
     return [Paragraph(READ_CASCADED), *tables]
 
 
-def _table(
-    caption: str, heads: Sequence[str], write: Callable[[Row], list[str]], rows: Sequence[Row]
-) -> list[Table]:
+def _table(caption: str, columns: Columns, rows: Sequence[Row]) -> list[Table]:
     """A table of rows, where there are any."""
-    if not rows:
-        return []
-    columns = row_columns(heads, [write(row) for row in rows], words=_WORDS)
-    return [Table(caption, columns, cards=True)]
+    made = [
+        Column(head=head, cells=[write(row) for row in rows], is_number=head not in _WORDS)
+        for head, write in columns.items()
+    ]
+    return [Table(caption, made, cards=True)] if rows else []
 
 
 def _groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
@@ -238,20 +236,6 @@ def _groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]
     ]
 
 
-MEMBER_HEADS = ("member", "accuracy [95 %]", "valid", "cost")
-RULE_HEADS = (
-    "votes count", "members", "accuracy [95 %]", "gain [95 %]", "by chance", "p", "tied", "silent",
-    "cost", "questions",
-)  # fmt: skip
-BEST_HEADS = (
-    "within", "panel", "cost", "chosen on", "held out [95 %]", "gain [95 %]", "same",
-)  # fmt: skip
-NEXT_HEADS = ("members", "accuracy [95 %]", "gain [95 %]")
-STAGE_HEADS = ("stage", "asked", "cost", "accuracy [95 %]", "states a confidence")
-CURVE_HEADS = (
-    "budget", "cost", "accuracy [95 %]", "answered", "thresholds", "in sample", "over random",
-    "over alone", "alone",
-)  # fmt: skip
 _RULES = {
     "majority": "alike",
     "confidence": "by confidence",
@@ -282,101 +266,6 @@ def worth_line(row: Row) -> str:
     )
 
 
-def member_cells(row: Row) -> list[str]:
-    """Write a member alone.
-
-    Examples
-    --------
-    >>> member_cells({"member": "a", "accuracy": 0.5, "low": None, "high": None, "valid": 1.0,
-    ...               "cost": 2.0, "cost_unit": "tokens"})
-    ['a', '0.500 [no interval]', '1.000', '2']
-    """
-    return [str(row["member"]), share(row), number(row["valid"]), costing(row["cost"])]
-
-
-def rule_cells(row: Row) -> list[str]:
-    """Write a whole panel by one rule.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    floor = "-"
-    if row["noise_floor"] is not None:
-        floor = f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
-    return [
-        _RULES[str(row["rule"])], f"{row['n_members']}", share(row), share(row, "gain"), floor,
-        p_value(row["p_noise"]), number(row["tied"]), number(row["silent"]), costing(row["cost"]),
-        f"{row['n_items']:,}" + (f" ({row['n_dropped']:,} dropped)" if row["n_dropped"] else ""),
-    ]  # fmt: skip
-
-
-def best_cells(row: Row) -> list[str]:
-    """Write a panel that was chosen.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    limit = f"size {row['limit']:.0f}"
-    if row["chosen_by"] == "cost":
-        limit = f"cost {costing(row['limit'])}"
-    return [
-        limit, str(row["members"]), costing(row["cost"]), number(row["in_sample"]), share(row),
-        share(row, "gain"), f"{row['n_alike']} of {row['n_folds']}",
-    ]  # fmt: skip
-
-
-def next_cells(row: Row) -> list[str]:
-    """Write panels of one size.
-
-    Examples
-    --------
-    >>> next_cells({"n_members": 1, "accuracy": 0.5, "low": 0.25, "high": 0.75, "gain": None})
-    ['1', '0.500 [0.250, 0.750]', '-']
-    """
-    return [f"{row['n_members']}", share(row), share(row, "gain")]
-
-
-def stage_cells(row: Row) -> list[str]:
-    """Write one who is asked.
-
-    Examples
-    --------
-    >>> stage_cells({"stage": 2, "member": "person", "cost": 9.0, "accuracy": 1.0, "low": None,
-    ...              "high": None, "confident": None})
-    ['2', 'person', '9', '1.000, assumed', '-']
-    """
-    accuracy = f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
-    return [
-        f"{row['stage']}", str(row["member"]), costing(row["cost"]), accuracy,
-        number(row["confident"]),
-    ]  # fmt: skip
-
-
-def curve_cells(row: Row) -> list[str]:
-    """Write a point of the curve.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    alone = "-"
-    if row["alone"] is not None:
-        alone = f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
-    return [
-        costing(row["budget"]), costing(row["cost"]), share(row), cell(row["answered"]),
-        _thresholds(row), number(row["in_sample"]), share(row, "over_random"),
-        share(row, "over_alone"), alone,
-    ]  # fmt: skip
-
-
-def _thresholds(row: Row) -> str:
-    """Least confidences, in words where there is none to be reached."""
-    words = {"-inf": "any", "inf": "none"}
-    return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
-
-
 def share(row: Row, name: str = "accuracy") -> str:
     """Write a number with its interval, a dash where there is none.
 
@@ -393,41 +282,58 @@ def share(row: Row, name: str = "accuracy") -> str:
     return f"{number(row[name])} [{number(row[ends[0]])}, {number(row[ends[1]])}]"
 
 
-CASCADED_HEADS = (
-    "asked",
-    "questions",
-    "asks",
-    "answered [95 %]",
-    "accuracy [95 %]",
-    "by chance",
-    "spent",
-)
+def _votes_by_chance(row: Row) -> str:
+    """What the votes would get right by chance."""
+    if row["noise_floor"] is None:
+        return "-"
+    return f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
 
 
-def cascaded_cells(row: Row) -> list[str]:
-    """Write one line.
+def _questions(row: Row) -> str:
+    """How many questions, and how many were left out."""
+    return f"{row['n_items']:,}" + (f" ({row['n_dropped']:,} dropped)" if row["n_dropped"] else "")
 
-    Examples
-    --------
-    >>> cascaded_cells({"asked": "a", "n_questions": 2, "n_asked": 2, "n_answered": 1,
-    ...        "answered": 0.5, "answered_low": None, "answered_high": None, "accuracy": None,
-    ...        "low": None, "high": None, "noise_floor": None, "noise": None, "spent": 22.5,
-    ...        "unit": "tokens"})
-    ['a', '2', '2', '1 (0.500)', '-', '-', '22.5 tokens']
-    """
-    chance = "-" if row["noise_floor"] is None else number(row["noise_floor"])
-    note = ", not distinguishable from noise" if row["noise"] else ""
-    spent = "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
-    answered = _share(row, "answered", "answered_low", "answered_high")
-    return [
-        str(row["asked"]),
-        f"{row['n_questions']:,}",
-        f"{row['n_asked']:,}",
-        f"{row['n_answered']:,} ({answered})" if row["answered"] is not None else "-",
-        _share(row, "accuracy", "low", "high"),
-        f"{chance}{note}",
-        spent,
-    ]
+
+def _limit(row: Row) -> str:
+    """Among which panels one was chosen."""
+    if row["chosen_by"] == "cost":
+        return f"cost {costing(row['limit'])}"
+    return f"size {row['limit']:.0f}"
+
+
+def _stage_accuracy(row: Row) -> str:
+    """How often one who is asked is right: of a person that is assumed."""
+    return f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
+
+
+def _thresholds(row: Row) -> str:
+    """Least confidences, in words where there is none to be reached."""
+    words = {"-inf": "any", "inf": "none"}
+    return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
+
+
+def _alone(row: Row) -> str:
+    """The best single member for the same money."""
+    if row["alone"] is None:
+        return "-"
+    return f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
+
+
+def _answered(row: Row) -> str:
+    """How many answers counted, and their share."""
+    if row["answered"] is None:
+        return "-"
+    return f"{row['n_answered']:,} ({_share(row, 'answered', 'answered_low', 'answered_high')})"
+
+
+def _by_chance(row: Row) -> str:
+    """Accuracy by chance."""
+    return number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "")
+
+
+def _spent(row: Row) -> str:
+    """What a question took."""
+    return "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
 
 
 def _share(row: Row, name: str, low: str, high: str) -> str:
@@ -437,6 +343,69 @@ def _share(row: Row, name: str, low: str, high: str) -> str:
     return f"{number(row[name])} [{number(row[low])}, {number(row[high])}]"
 
 
+def _cost(name: str) -> Callable[[Row], str]:
+    return lambda row: costing(row[name])
+
+
+MEMBERS: Columns = {
+    "member": plain("member"),
+    "accuracy [95 %]": share,
+    "valid": plain("valid"),
+    "cost": _cost("cost"),
+}
+RULES: Columns = {
+    "votes count": lambda row: _RULES[str(row["rule"])],
+    "members": plain("n_members"),
+    "accuracy [95 %]": share,
+    "gain [95 %]": partial(share, name="gain"),
+    "by chance": _votes_by_chance,
+    "p": lambda row: p_value(row["p_noise"]),
+    "tied": plain("tied"),
+    "silent": plain("silent"),
+    "cost": _cost("cost"),
+    "questions": _questions,
+}
+BEST: Columns = {
+    "within": _limit,
+    "panel": plain("members"),
+    "cost": _cost("cost"),
+    "chosen on": plain("in_sample"),
+    "held out [95 %]": share,
+    "gain [95 %]": partial(share, name="gain"),
+    "same": lambda row: f"{row['n_alike']} of {row['n_folds']}",
+}
+NEXT: Columns = {
+    "members": plain("n_members"),
+    "accuracy [95 %]": share,
+    "gain [95 %]": partial(share, name="gain"),
+}
+STAGES: Columns = {
+    "stage": plain("stage"),
+    "asked": plain("member"),
+    "cost": _cost("cost"),
+    "accuracy [95 %]": _stage_accuracy,
+    "states a confidence": plain("confident"),
+}
+CURVE: Columns = {
+    "budget": _cost("budget"),
+    "cost": _cost("cost"),
+    "accuracy [95 %]": share,
+    "answered": plain("answered"),
+    "thresholds": _thresholds,
+    "in sample": plain("in_sample"),
+    "over random": partial(share, name="over_random"),
+    "over alone": partial(share, name="over_alone"),
+    "alone": _alone,
+}
+CASCADED: Columns = {
+    "asked": plain("asked"),
+    "questions": lambda row: f"{row['n_questions']:,}",
+    "asks": lambda row: f"{row['n_asked']:,}",
+    "answered [95 %]": _answered,
+    "accuracy [95 %]": lambda row: _share(row, "accuracy", "low", "high"),
+    "by chance": _by_chance,
+    "spent": _spent,
+}
 SIZE_LEGEND = (
     ("line", "panels drawn at random from the members, with its 95 % interval"),
     ("point", "the best panel of the size, on questions it was not chosen by"),

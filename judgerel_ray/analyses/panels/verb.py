@@ -12,7 +12,7 @@ from judgerel_ray.measuring.answered import KINDS, Answered
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
     from judgerel_ray.analyses.panels.panels import PanelTables
-    from judgerel_ray.analyses.panels.spending import Price
+    from judgerel_ray.analyses.panels.voters import Price
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import JudgmentSource
 
@@ -38,30 +38,10 @@ class PanelsRequest(Answered):
     @property
     def priced(self) -> dict[str, Price] | None:
         """Prices as reducers have them."""
-        from judgerel_ray.analyses.panels.spending import PRICE, price_of
+        from judgerel_ray.analyses.panels.voters import PRICE, price_of
 
         form = f"NAME={PRICE}"
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
-
-
-def _result_panels(
-    found: PanelTables, notes: tuple[str, ...], command: str | None
-) -> Result[PanelTables]:
-    from judgerel_ray.analyses.panels.short import panels_short
-    from judgerel_ray.analyses.panels.show import READ_BEST, READ_NEXT, READ_PANELS, panel_blocks
-    from judgerel_ray.blocks.blocks import Paragraph
-    from judgerel_ray.blocks.result import Result
-
-    tables = found.tables()
-    return Result(
-        found=found,
-        notes=notes,
-        tables=tables,
-        full=lambda: panel_blocks(tables),
-        short=lambda: panels_short(tables, command),
-        legend=lambda: [Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}")],
-        rows=found.best,
-    )
 
 
 @verb(
@@ -107,14 +87,28 @@ def panels(path: JudgmentSource, request: PanelsRequest) -> Result[PanelTables]:
     """
     from judgerel_ray.analyses.panels.from_run import open_voters
     from judgerel_ray.analyses.panels.panels import panel_tables
+    from judgerel_ray.analyses.panels.short import panels_short
+    from judgerel_ray.analyses.panels.show import READ_BEST, READ_NEXT, READ_PANELS, panel_blocks
+    from judgerel_ray.blocks.blocks import Paragraph
+    from judgerel_ray.blocks.result import Result
 
     with request.opened(path) as judged:
         voters = open_voters(
             judged, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        command = command_on("systems", path, request)
-        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes, command)
+        found = panel_tables(voters, seed=request.seed)
+        notes = judged.run_notes
+    tables, command = found.tables(), command_on("systems", path, request)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: panel_blocks(tables),
+        short=lambda: panels_short(tables, command),
+        legend=lambda: [Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}")],
+        rows=found.best,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,33 +133,6 @@ class CascadeRequest(PanelsRequest):
     )
     person_accuracy: float = field(
         default=1.0, metadata=flag("how often that person is right: assumed, not measured", "A")
-    )
-
-
-def _result_cascade(
-    found: CascadeTables, notes: tuple[str, ...], command: str | None
-) -> Result[CascadeTables]:
-    from judgerel_ray.analyses.panels.short import cascade_short, cascaded_short
-    from judgerel_ray.analyses.panels.show import (
-        READ_CASCADE,
-        READ_CASCADED,
-        cascade_blocks,
-        cascaded_blocks,
-    )
-    from judgerel_ray.blocks.blocks import Paragraph
-    from judgerel_ray.blocks.result import Result
-
-    tables, did = found.tables(), found.cascaded
-    return Result(
-        found=found,
-        notes=notes,
-        tables=tables,
-        full=lambda: cascade_blocks(tables) if did is None else cascaded_blocks(did),
-        short=lambda: (
-            cascade_short(tables, command) if did is None else cascaded_short(did, command)
-        ),
-        legend=lambda: [Paragraph(READ_CASCADE if did is None else READ_CASCADED)],
-        rows=found.curve if did is None else did,
     )
 
 
@@ -211,8 +178,11 @@ def cascade(path: JudgmentSource, request: CascadeRequest) -> Result[CascadeTabl
     >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
     [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_run_tables
+    from judgerel_ray.analyses.panels import short, show
+    from judgerel_ray.analyses.panels.cascades import CascadeChoice, CascadeTables
     from judgerel_ray.analyses.panels.from_run import cascade_of, cascaded_of
+    from judgerel_ray.blocks.blocks import Paragraph
+    from judgerel_ray.blocks.result import Result
 
     order = names_of(request.order) or ()
     choice = CascadeChoice(
@@ -221,8 +191,28 @@ def cascade(path: JudgmentSource, request: CascadeRequest) -> Result[CascadeTabl
     )  # fmt: skip
     with request.opened(path) as judged:
         did = None if order else cascaded_of(judged)
-        found = cascade_run_tables(did) if did is not None else cascade_of(
+        found = CascadeTables(cascaded=did) if did is not None else cascade_of(
             judged, choice, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        return _result_cascade(found, judged.run_notes, command_on("panels", path, request))
+        notes = judged.run_notes
+    tables, command = found.tables(), command_on("panels", path, request)
+    if did is not None:
+        return Result(
+            found=found,
+            notes=notes,
+            tables=tables,
+            full=lambda: show.cascaded_blocks(did),
+            short=lambda: short.cascaded_short(did, command),
+            legend=lambda: [Paragraph(show.READ_CASCADED)],
+            rows=did,
+        )
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: show.cascade_blocks(tables),
+        short=lambda: short.cascade_short(tables, command),
+        legend=lambda: [Paragraph(show.READ_CASCADE)],
+        rows=found.curve,
+    )

@@ -13,14 +13,14 @@ import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
-from judgerel_ray.analyses.selection.show import Selected, selection_sections
+from judgerel_ray.analyses.selection.show import selection_sections
 from judgerel_ray.analyses.selection.systems_compared import (
+    ComparisonOptions,
     SystemComparison,
     compare_systems,
     read_answer_costs,
 )
-from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
-from judgerel_ray.blocks.blocks import Block
+from judgerel_ray.blocks.blocks import Block, Paragraph, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.traits import Traits, protocols_where
@@ -69,12 +69,18 @@ def systems_of(
     gold: str | None = None,
 ) -> SystemComparison:
     """Compare the systems of judgments on the questions they share (SweepError without two)."""
-    options = options or ComparisonOptions()
     judged = _with_spent(judged)
     systems = open_systems(judged, by=by, items=known_items(judged, gold))
-    options = replace(options, answer_temperature=answer_temperature(judged, options))
     with judged.naming():
-        return compare_systems(systems, read_answer_costs(judged.frame, systems), options)
+        return _compared(judged, systems, options or ComparisonOptions())
+
+
+def _compared(
+    judged: Snapshot, systems: Sequence[System], options: ComparisonOptions
+) -> SystemComparison:
+    """Compare systems by what their answers cost, and at the temperature of those compared."""
+    options = replace(options, answer_temperature=answer_temperature(judged, options))
+    return compare_systems(systems, read_answer_costs(judged.frame, systems), options)
 
 
 def open_systems(
@@ -138,41 +144,34 @@ def _with_spent(judged: Snapshot) -> Snapshot:
 
 
 def selection_on_page(measured: PageData, _options: object) -> list[Block]:
-    """Make the page's sections on selecting among answers, and on systems compared."""
-    return selection_sections(selected_of(measured.judged))
+    """Make the page's sections on selecting among answers, and on systems compared.
 
-
-def selected_of(judged: Snapshot) -> Selected | None:
-    """What a page says of selection; None without stated confidences, or right answers known."""
+    There are none without stated confidences, or right answers known.
+    """
+    judged = measured.judged
     columns = judged.frame.collect_schema().names()
     if "confidence" not in columns or (judged.run is None and GOLD not in columns):
-        return None
+        return []
     stated = judged.frame.filter(pl.col("confidence").is_not_null()).head(1).collect()
     items = known_items(judged, None)
     right = _right(items)
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
-        return None
+        return []
     try:
         judged = _with_spent(judged)
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
-        return Selected(selection={}, comparison={}, refused=error.problem)
-    found = selection_tables(systems, SelectionOptions(), chance=_chance(items))
-    compared: dict[str, pl.DataFrame] = {}
-    if len(systems) > 1:
-        options = ComparisonOptions()
-        options = replace(options, answer_temperature=answer_temperature(judged, options))
-        spent = read_answer_costs(judged.frame, systems)
-        compared = compare_systems(systems, spent, options).tables()
-    return Selected(selection=found.tables(), comparison=compared)
+        return [Section("Accept or reject", [Paragraph(f"Not told: {error.problem}.")])]
+    found = selection_tables(systems, chance=_chance(items)).tables()
+    several = len(systems) > 1
+    compared = _compared(judged, systems, ComparisonOptions()).tables() if several else {}
+    return selection_sections(found, compared)
 
 
 def answer_temperature(judged: Snapshot, options: ComparisonOptions) -> float | None:
     """Temperature of the answers that judges of a run compared; None where nothing says it."""
     if options.answer_temperature is not None or judged.run is None:
         return options.answer_temperature
-    from judgerel_ray.config import parse_sweep
-
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
     stated = (ask.kind.answer_temperature(ask) for ask in sweep.ask)
     asked = {temperature for temperature in stated if temperature is not None}
@@ -235,8 +234,7 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     if items is None:
         return None
     keys = [name for name in QUESTION_COLUMNS if name in items.columns]
-    found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
-    return found
+    return items.select(*keys, GOLD).drop_nulls(GOLD)
 
 
 def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
@@ -268,9 +266,7 @@ _LABELS = labels_for(26 + 26 * 26)
 
 def run_chances(run: RunDirectory) -> list[pl.DataFrame]:
     """Tables of ``margin`` and ``probability`` of a run's verdicts; none where it has none."""
-    found = []
-    if run.exists(CONFUSIONS):
-        found.append(_margins(run))
+    found = [_margins(run)] if run.exists(CONFUSIONS) else []
     if run.exists(DISTRIBUTIONS):
         found.append(_probabilities(run))
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))

@@ -24,9 +24,10 @@ from judgerel_ray.analyses.selection.tables import (
 )
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
-from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
+from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, floor_columns
 from judgerel_ray.measuring.systems import CONFIDENCES, System
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.folds import grouped_folds
@@ -68,9 +69,6 @@ def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> 
     for t, threshold in enumerate(found.thresholds_T.tolist()):
         error = float(found.error_T[t])
         yield {
-            **system.name,
-            "system": system.label,
-            "confidence": kind,
             "threshold": threshold,
             "acceptance": float(found.acceptance_T[t]),
             "n_accepted": int(found.n_accepted_T[t]),
@@ -106,9 +104,6 @@ def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]
         )
         for place, one in enumerate(bins):
             yield {
-                **system.name,
-                "system": system.label,
-                "confidence": kind,
                 "binning": binning,
                 "bin": place,
                 "from": one.low,
@@ -130,15 +125,7 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
     See :func:`judgerel_ray.analyses.selection.selection.selection_tables`.
     """
     items, scores, right = system.items_N, system.scores_N(kind), system.right_N
-    row: Row = {
-        **system.name,
-        "system": system.label,
-        "confidence": kind,
-        "risk": risk,
-        "delta": delta,
-        "split": HALF,
-        "seed": seed,
-    }
+    row: Row = {"risk": risk, "delta": delta, "split": HALF, "seed": seed}
     if np.unique(items).size < 2:
         return row | {"undefined": "too_few_judgments"}
     held = grouped_folds(items, n_folds=2, seed=seed) == 1
@@ -254,15 +241,6 @@ class Selection(Shown):
     reliability: pl.DataFrame
     guarantees: pl.DataFrame
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give the tables by name."""
-        return {
-            "systems": self.systems,
-            "acceptance": self.acceptance,
-            "reliability": self.reliability,
-            "guarantees": self.guarantees,
-        }
-
 
 def selection_tables(
     systems: Sequence[System],
@@ -288,19 +266,21 @@ def selection_tables(
     bins: list[Row] = []
     proven: list[Row] = []
     for system in systems:
-        plain = _plain(system, chance or {})
+        named: Row = {**system.name, "system": system.label}
+        plain = named | _plain(system, chance or {})
         kinds = options.of(system)
         if not kinds:
-            summary.append({**plain, **_nothing(system)})
+            rejected = {"n_rejected": system.rows.height, "undefined": "no_confidence"}
+            summary.append(plain | rejected)
         for kind in kinds:
-            summary.append({**plain, **_ranked(system, kind, options)})
-            curves += acceptance_rows(system, kind, band=options.band)
-            bins += reliability_rows(system, kind, n_bins=options.n_bins)
-            proven.append(
-                guarantee_row(
-                    system, kind, risk=options.risk, delta=options.delta, seed=options.seed
-                )
+            of = named | {"confidence": kind}
+            summary.append({**plain, **of, **_ranked(system, kind, options)})
+            curves += [of | row for row in acceptance_rows(system, kind, band=options.band)]
+            bins += [of | row for row in reliability_rows(system, kind, n_bins=options.n_bins)]
+            found = guarantee_row(
+                system, kind, risk=options.risk, delta=options.delta, seed=options.seed
             )
+            proven.append(of | found)
     schema = named_schema(systems)
     return Selection(
         systems=SystemConfidences.frame(summary, schema),
@@ -327,13 +307,10 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     readable = rows["verdict"].is_not_null().to_numpy()
     every = clustered_share(right, clusters_N=items)
     read = clustered_share(right[readable], clusters_N=items[readable])
-    floor = _floor(system)
     names = system.rows[ITEM].unique().to_list() if chance else []
     known = [chance.get((system.name.get("benchmark"), item)) for item in names]
     there = [one for one in known if one is not None]
     return {
-        **system.name,
-        "system": system.label,
         "n_questions": every.n_questions,
         "n_answers": every.n,
         "n_unread": int((~readable).sum()),
@@ -347,10 +324,7 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
         "read_low": read.low if read.n else None,
         "read_high": read.high if read.n else None,
         "chance": float(np.mean(there)) if there and len(there) == len(known) else None,
-        "noise_floor": floor.mean,
-        "noise_floor_sd": floor.sd,
-        "p_noise": floor.p,
-        "noise": None if floor.p is None else floor.p > NOISE_ABOVE,
+        **floor_columns(_floor(system)),
     }
 
 
@@ -365,11 +339,6 @@ def _floor(system: System) -> NoiseFloor:
     )
 
 
-def _nothing(system: System) -> Row:
-    """A system without any confidence."""
-    return {"n_rejected": system.rows.height, "undefined": "no_confidence"}
-
-
 def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
     """How well a confidence ranks the answers, and whether it means what it says."""
     scores, right, items = system.scores_N(kind), system.right_N, system.items_N
@@ -378,12 +347,9 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
     noise = ranking_floor(scores, right, clusters_N=items)
     risk = risk_coverage(scores, right, clusters_N=items)
     found: Row = {
-        "confidence": kind,
         "n_rejected": int((~sure).sum()),
         "n_distinct": int(np.unique(scores[sure]).size),
-        "auroc": ranking.value,
-        "auroc_low": ranking.low,
-        "auroc_high": ranking.high,
+        **value_columns("auroc", ranking),
         "auroc_floor_sd": noise.sd,
         "auroc_p_noise": noise.p,
         "auroc_noise": None if noise.p is None else noise.p > NOISE_ABOVE,
@@ -406,9 +372,7 @@ def _calibrated(system: System, scores: NDArray[np.float64], options: SelectionO
     found: Row = {
         "mean_confidence": float(scores[sure].mean()) if sure.any() else None,
         "accuracy_confident": float(right[sure].mean()) if sure.any() else None,
-        "brier": brier.value,
-        "brier_low": brier.low,
-        "brier_high": brier.high,
+        **value_columns("brier", brier),
         "brier_floor": brier.noise_floor,
         "n_bins": options.n_bins,
     }

@@ -19,6 +19,7 @@ from judgerel_ray.blocks.short import (
     groups_of,
     short_blocks,
     short_table,
+    span,
 )
 from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import NOISE, cell, explanation, number, percent, reason
@@ -102,13 +103,12 @@ def _accepting(
 ) -> str:
     """Say what is accepted, of how many questions."""
     systems = {tuple(row[name] for name in keys): row for row in every}
-    items = sorted({cast(int, row["n_questions"]) for row in every}) or [0]
-    least = f"{items[0]:,} to " if len(items) > 1 else ""
-    answers = sum(cast(int, row["n_answers"]) for row in systems.values())
+    asked = span((row["n_questions"] for row in every), "question")
+    answers = sum(row["n_answers"] for row in systems.values())
     risk = f"; error at most {' or '.join(risks)}" if risks else ""
     return (
-        f"accepting the surest answers of {count_of(len(systems), 'system')}, {least}"
-        f"{count_of(items[-1], 'question')}{groups.shared}: {count_of(answers, 'answer')}{risk}"
+        f"accepting the surest answers of {count_of(len(systems), 'system')}, "
+        f"{asked}{groups.shared}: {count_of(answers, 'answer')}{risk}"
     )
 
 
@@ -175,10 +175,10 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     )
     groups = groups_of(every, ["benchmark", "first", "second"])
     all_groups = groups_of(every, ["benchmark"])
-    items = sorted({cast(int, row["n_questions"]) for row in every}) or [0]
-    least = f"{items[0]:,} to " if len(items) > 1 else ""
+    asked = span((row["n_questions"] for row in every), "shared question")
+    several = len(every) > 1
     columns = {
-        "pair": lambda row: str(every.index(row) + 1),
+        **({"row": lambda row: str(every.index(row) + 1)} if several else {}),
         "first": lambda row: cell(row["first"]),
         "second": lambda row: cell(row["second"]),
         "second - first [95 %]": lambda row: _ends(row, "difference", "low", "high"),
@@ -187,16 +187,13 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     }
     by = any(row["error_difference"] is not None for row in every)
     who = {groups.of(row): f"row {place}" for place, row in enumerate(every, start=1)}
-    numbered = {one: who[one] if len(every) > 1 else "" for one in who}
+    numbered = {one: who[one] if several else "" for one in who}
     findings = [one for row in every for one in _of_pair(row, numbered[groups.of(row)])]
     findings += _of_costs(tables["matched_cost"])
     findings += _of_preferences(tables["self_preference"])
-    columns = columns if len(every) > 1 else {k: v for k, v in columns.items() if k != "pair"}
-    columns = {"row" if head == "pair" else head: write for head, write in columns.items()}
     return short_blocks(
-        f"{count_of(len(every), 'pair')} of systems, on {least}"
-        f"{count_of(items[-1], 'shared question')}{all_groups.shared}: how much more the "
-        f"second has right, by {_COUNTED.get(str(every[0]['answer']), '') if every else ''}",
+        f"{count_of(len(every), 'pair')} of systems, on {asked}{all_groups.shared}: how much more "
+        f"the second has right, by {_COUNTED.get(str(every[0]['answer']), '') if every else ''}",
         [
             *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
                          what="pair"),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import polars as pl
 
 from judgerel_ray.analyses.selection.selection import HALF
-from judgerel_ray.analyses.selection.show_systems import compared_blocks, preference_blocks
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
@@ -23,9 +21,22 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     estimates,
+    key_columns,
+    rounded,
     row_columns,
 )
-from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, reason
+from judgerel_ray.blocks.short import span
+from judgerel_ray.blocks.words import (
+    NOISE,
+    Row,
+    costing,
+    ends_of,
+    group_label,
+    number,
+    p_value,
+    reason,
+    unit_words,
+)
 from judgerel_ray.core import count_of
 
 READ_RANKING = (
@@ -52,33 +63,20 @@ _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _MOST_ROWS = 12  # of a table that is not folded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Selected:
-    """What a page says of selection."""
-
-    selection: Mapping[str, pl.DataFrame]  # Tables of `Selection`.
-    # Tables of `SystemComparison`; empty where there are no two systems.
-    comparison: Mapping[str, pl.DataFrame]
-    refused: str | None = None  # Why there is nothing to select among.
-
-
-def selection_sections(selected: Selected | None) -> list[Block]:
-    """Make the sections of a page; none where nothing was selected.
+def selection_sections(
+    selection: Mapping[str, pl.DataFrame], comparison: Mapping[str, pl.DataFrame]
+) -> list[Block]:
+    """Make the sections of a page; `comparison` is empty where there are no two systems.
 
     Examples
     --------
-    >>> selection_sections(None)
-    []
+    See ``tests/analyses/selection/test_from_run.py``.
     """
-    if selected is None:
-        return []
-    if selected.refused is not None:
-        return [Section("Accept or reject", [Paragraph(f"Not told: {selected.refused}.")])]
     return [
-        Section("Accept or reject", _accepted(selected.selection)),
-        Section("Confidence", _confidence(selected.selection)),
-        Section("Systems compared", compared_blocks(selected.comparison)),
-        Section("Self-preference", preference_blocks(selected.comparison)),
+        Section("Accept or reject", _accepted(selection)),
+        Section("Confidence", _confidence(selection)),
+        Section("Systems compared", compared_blocks(comparison)),
+        Section("Self-preference", preference_blocks(comparison)),
     ]
 
 
@@ -104,9 +102,11 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     shown = acceptance.filter(pl.col("confidence") == acceptance["confidence"][0])
     roles = set(shown["role"]) if "role" in shown.columns else {"judge"}
     names = acceptance.columns[: acceptance.columns.index("system")]
+    # Of several answers a question bands are made in one way only.
+    bands = (_BANDS[one] for one in acceptance["band"].unique(maintain_order=True))
     return [
         accuracy,
-        Paragraph(READ_ACCEPTED.format(bands=" or ".join(_bands(acceptance)))),
+        Paragraph(READ_ACCEPTED.format(bands=" or ".join(bands))),
         Figures(
             role_figures(shown, names),
             [LINES[role] for role in LINES if role in roles],
@@ -114,7 +114,7 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         ),
         Folded(
             "Intervals and joint bands, system by system",
-            [Figures([drawn for _, drawn in band_figures(shown)])],
+            [Figures(band_figures(shown))],
         ),
     ]
 
@@ -122,25 +122,26 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 def _accuracy(systems: pl.DataFrame) -> Table:
     """Accuracy of every system."""
     rows = systems.unique("system", keep="first", maintain_order=True).to_dicts()
-    by_chance = [
-        number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "") for row in rows
+    lines = [
+        [
+            f"{row['n_right']:,} of {row['n_answers']:,}",
+            number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else ""),
+        ]
+        for row in rows
     ]
+    right, by_chance = row_columns(["right", "by chance"], lines)
     columns = [
         *_named(rows)[:1],
-        Column(
-            head="right", cells=[f"{row['n_right']:,} of {row['n_answers']:,}" for row in rows],
-            is_number=True,
-        ),
+        right,
         estimates("accuracy [95 %]", rows, "accuracy"),
-        Column(head="by chance", cells=by_chance, is_number=True),
+        by_chance,
         counts("unread", [row["n_unread"] for row in rows]),
-    ]  # fmt: skip
-    questions = sorted({row["n_questions"] for row in rows})
-    span = " to ".join(f"{n:,}" for n in dict.fromkeys((questions[0], questions[-1])))
+    ]
     left = sum(row["n_without_gold"] for row in rows)
     more = f"; {count_of(left, 'answer')} to questions of unknown gold left out" if left else ""
     caption = (
-        f"Accuracy if every answer is accepted, {span} questions; an unread reply counts as wrong"
+        f"Accuracy if every answer is accepted, {span(row['n_questions'] for row in rows)} "
+        "questions; an unread reply counts as wrong"
         f"{more}; by chance: the same answers shuffled across questions"
     )
     return Table(caption, columns, cards=True)
@@ -168,11 +169,6 @@ def _operating_points(acceptance: pl.DataFrame) -> Table:
         Column(head="band", cells=[_turned(row, "band_") for row in near], is_number=True),
     ]
     return Table("Accepted from a confidence on: some of the thresholds that occur", columns)
-
-
-def _bands(acceptance: pl.DataFrame) -> list[str]:
-    """How the bands were made: of several answers a question in one way only."""
-    return [_BANDS[str(one)] for one in acceptance["band"].unique(maintain_order=True)]
 
 
 def band_words(row: Row) -> str:
@@ -207,13 +203,13 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     return [
         Paragraph(f"{read}{few}"),
         Figures(
-            [drawn for _, drawn in confidence_figures(tables["acceptance"])],
+            confidence_figures(tables["acceptance"]),
             [CONFIDENCE_LINES[kind] for kind in CONFIDENCE_LINES if kind in kinds],
         ),
         _long("All confidences", "Confidence of every system", _ranking(rows)),
         Folded(
             "Reliability diagrams, bins of equal mass",
-            [Figures([drawn for _, drawn in reliability_figures(tables["reliability"])])],
+            [Figures(reliability_figures(tables["reliability"]))],
         ),
         *_guarantees(tables["guarantees"].to_dicts()),
     ]
@@ -237,7 +233,7 @@ def _ranking(rows: Sequence[Row]) -> list[Column]:
         *_named(rows),
         auroc,
         estimates("AURC [95 %]", rows, "aurc", lambda row: ends_of(row, "aurc")),
-        Column(head="of no use", cells=[number(row["aurc_floor"]) for row in rows], is_number=True),
+        rounded("of no use", rows, "aurc_floor"),
         *row_columns(["ECE (calibrated)", "Brier (by chance)", "rejected"], beside),
     ]
 
@@ -284,10 +280,7 @@ def _split(row: Row) -> str:
 
 def _named(rows: Sequence[Row]) -> list[Column]:
     """The columns that say whose answers, and by which confidence."""
-    return [
-        Column(head=name, cells=[str(row[name]) for row in rows])
-        for name in ("system", "confidence")
-    ]
+    return key_columns(rows, ("system", "confidence"))
 
 
 def _long(summary: str, caption: str, columns: Sequence[Column]) -> Block:
@@ -393,7 +386,7 @@ def _step(rows: pl.DataFrame, style: str) -> Mark:
     return Mark(shape="step", style=style, data=rows, x="acceptance", y="accuracy")
 
 
-def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
+def confidence_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw one system's accuracy against the share accepted, a line a confidence.
 
     Examples
@@ -414,11 +407,11 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
             marks.append(_step(rows, CONFIDENCE_LINES[str(kind)][0]))
             texts.append(f"{kind}: {_points_text(rows.to_dicts())}")
         name, of = str(system), f" by confidence, {system}"
-        found.append((name, _acceptance_figure(of, "; ".join(texts), marks, start, name)))
+        found.append(_acceptance_figure(of, "; ".join(texts), marks, start, name))
     return found
 
 
-def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
+def band_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw one system's accuracy against the share accepted, with intervals and the joint band.
 
     Examples
@@ -443,13 +436,11 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
         label = f"{system}, {kind}"
         made = band_words(rows.row(0, named=True))
         description = f"{_points_text(rows.to_dicts())}; band: {made}"
-        found.append(
-            (label, _acceptance_figure(f", {label}", description, marks, _start(part), label))
-        )
+        found.append(_acceptance_figure(f", {label}", description, marks, _start(part), label))
     return found
 
 
-def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
+def reliability_figures(reliability: pl.DataFrame) -> list[Figure]:
     """Draw accuracy against stated confidence, in bins of equal mass.
 
     Examples
@@ -469,7 +460,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
         rows = part.with_columns(label=pl.Series(texts, dtype=pl.String))
         even = pl.DataFrame({"confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]})
         label = f"{system}, {kind}"
-        figure = Figure(
+        found.append(Figure(
             title=f"Accuracy against confidence, {label}",
             description="; ".join(texts),
             caption=label,
@@ -482,8 +473,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
                 Mark(shape="point", style="point", data=rows, x="mean_confidence", y="accuracy",
                      label="label"),
             ],
-        )  # fmt: skip
-        found.append((label, figure))
+        ))  # fmt: skip
     return found
 
 
@@ -522,3 +512,207 @@ def _points_text(rows: Sequence[Row]) -> str:
         f"of the surest {number(row['acceptance'], 2)} right {number(row['accuracy'])}"
         for row in rows[:: max(1, len(rows) // 5)]
     )
+
+
+READ_PAIRS = (
+    "First only, second only: questions that one alone got right; p is exact McNemar's on them. "
+    "Wrong at equal acceptance: mean difference of the share wrong over the shares accepted that "
+    "both reach, of all replies, questions drawn anew for both. Holm: over these {n_comparisons} "
+    "comparisons. The best of several systems looks better than it is on the questions it was "
+    "picked by: pick on some questions, report on others."
+)
+READ_MATCHED = (
+    "A judge of others' answers pays for them, too. For as much, the best model alone could be "
+    "asked again and outvote itself. Single: that model, asked once; votes: its majority of as "
+    "many replies as the judge costs. It is the best on these very questions, which favours the "
+    "baseline."
+)
+READ_PREFERENCE = (
+    "Self-preference: where models disagree, how often a judge picks the option that it answered "
+    "itself, minus how often the same model picks it on the same questions as evaluator only, when "
+    "that answer is not shown (its opinion). p: exact, the two roles exchanged within questions; "
+    "noise: spread of the difference under those exchanges, about 0; Holm: over the judges of this "
+    "table. Any option is picked more often when it is shown, and evaluators are not shown this "
+    "one. So a judge counts as favouring its own answer only where it also picks it more often "
+    "than the other participants, who saw the same answers. A judge that goes half by its opinion "
+    "and half by what it is shown passes both comparisons, too; only its own answer under another "
+    "model's name would settle it."
+)
+"""How self-preference is told."""
+FINDINGS = {
+    "favours_its_own": "favours its own answer: more than by opinion, and than others who saw it",
+    "option_was_shown": "picks it because it is shown; whether also because it is its own is "
+    "not known",
+    "avoids_its_own": "avoids its own answer",
+    "not_distinguishable": "not distinguishable from its opinion",
+}
+"""What is found of a judge, in words."""
+LACKING = {
+    "no_evaluator_only": 'unknown: ask roles = ["participant", "evaluator_only"]',
+    "no_own_answer": "unknown: its answer alone is not among those compared",
+    "several_answer_temperatures": "unknown: models answered at several temperatures; name the "
+    "one that judges compared (answer_temperature)",
+    "no_other_judge": "no other participant saw the same answers",
+}
+"""What self-preference cannot be told without, and what to ask."""
+_ANSWERS = {
+    "first": "the first reply to each question",
+    "majority": "the majority of the replies to each question",
+}
+_SHARES = {
+    "self": "picks its own (as evaluator)",
+    "self_wrong": "the same where its own is wrong",
+}
+
+
+def systems_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Say how systems compare on the questions they share, and what judges favour.
+
+    Examples
+    --------
+    >>> systems_blocks({"pairs": pl.DataFrame()})[0].text
+    'no two systems to compare'
+    """
+    if tables["pairs"].is_empty():
+        return [Paragraph("no two systems to compare")]
+    return [*compared_blocks(tables), *preference_blocks(tables)]
+
+
+def compared_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Say how systems compare two by two, and judges against the same cost.
+
+    Examples
+    --------
+    >>> compared_blocks({})
+    []
+    """
+    if not tables or tables["pairs"].is_empty():
+        return []
+    rows = tables["pairs"].to_dicts()
+    caption = (
+        "Accuracy on the questions both were asked, joined by question; "
+        f"{_ANSWERS[rows[0]['answer']]}"
+    )
+    return [
+        Paragraph(READ_PAIRS.format(n_comparisons=rows[0]["n_comparisons"])),
+        Folded("All pairs", [Table(caption, _pairs(rows), cards=True)]),
+        *_matched(tables["matched_cost"].to_dicts()),
+    ]
+
+
+def _pairs(rows: Sequence[Row]) -> list[Column]:
+    """Systems two by two; no counts where questions have several answers."""
+    tests = [[p_value(row["p"]), p_value(row["p_holm"])] for row in rows]
+    return [
+        Column(head="first", cells=[str(row["first"]) for row in rows]),
+        Column(head="second", cells=[str(row["second"]) for row in rows]),
+        counts("questions", [row["n_questions"] for row in rows]),
+        counts("first only", [row["first_only"] for row in rows]),
+        counts("second only", [row["second_only"] for row in rows]),
+        estimates("second - first [95 %]", rows, "difference"),
+        *row_columns(["p", "p, Holm"], tests),
+        estimates(
+            "wrong at equal acceptance [95 %]", rows, "error_difference",
+            lambda row: ends_of(row, "error"),
+        ),
+        Column(
+            head="its p, Holm", cells=[p_value(row["error_p_holm"]) for row in rows],
+            is_number=True,
+        ),
+    ]  # fmt: skip
+
+
+def _matched(rows: Sequence[Row]) -> list[Block]:
+    """Judges against the same cost, or why that cannot be told."""
+    if not rows:
+        return []
+    known = [row["difference"] is not None or not row["undefined"] for row in rows]
+    heads = ["judge", "baseline", "model", "replies, had of wanted", "its cost", "judge's cost"]
+    lines = [
+        [
+            str(row["second"]), str(row["baseline"]),
+            *([str(row["first"]), _replies(row), costing(row["first_cost"]),
+               costing(row["second_cost"])] if is_known else [""] * 4),
+        ]
+        for row, is_known in zip(rows, known, strict=True)
+    ]  # fmt: skip
+    tests = [[p_value(row["p"]), p_value(row["p_holm"])] for row in rows]
+    remarks = [
+        "" if is_known else reason(row["undefined"])
+        for row, is_known in zip(rows, known, strict=True)
+    ]
+    columns = [
+        *row_columns(heads, lines, words=heads[:3]),
+        estimates("judge - baseline [95 %]", rows, "difference"),
+        *row_columns(["p", "p, Holm"], tests),
+        Column(head="remark", cells=remarks, kind="remark"),
+    ]
+    caption = (
+        f"The same cost spent on a single model ({unit_words(rows[0])}; a judge pays for the "
+        "answers it compares)"
+    )
+    return [Paragraph(READ_MATCHED), Table(caption, columns, cards=True)]
+
+
+def _replies(row: Row) -> str:
+    """How many replies of a model make the baseline."""
+    return f"{row['votes']} of {row['votes_wanted']}" if row["baseline"] == "votes" else "1"
+
+
+def preference_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Say whether judges favour their own answers; nothing where none judged any of its own.
+
+    Examples
+    --------
+    >>> preference_blocks({})
+    []
+    """
+    if not tables or tables["self_preference"].is_empty():
+        return []
+    rows = tables["self_preference"].to_dicts()
+    heats = ["" if row["temperature"] is None else f"{row['temperature']:g}" for row in rows]
+    columns = [
+        Column(head="judge", cells=[str(row["judge"]) for row in rows]),
+        Column(head="temperature", cells=heats),
+        estimates("accuracy, participant - evaluator only [95 %]", rows, "difference"),
+        *(_picked(head, rows, name) for name, head in _SHARES.items()),
+        estimates("other participants pick it", rows, "own_picked_by_others", lambda _: ""),
+        Column(head="remark", cells=[preference_remark(row) for row in rows], kind="remark"),
+    ]
+    return [Paragraph(READ_PREFERENCE), Table("Self-preference", columns, cards=True)]
+
+
+def _picked(head: str, rows: Sequence[Row], name: str) -> Column:
+    """How often the own answer is picked, as evaluator, and the difference with its test."""
+    return Column(
+        head=f"{head}, difference [95 %]",
+        cells=[
+            f"{number(row[f'{name}_picked'])} ({number(row[f'{name}_picked_as_evaluator'])})"
+            if row[f"n_{name}"]
+            else "-"
+            for row in rows
+        ],
+        small=[
+            f"{number(row[f'{name}_difference'])} {ends_of(row, name)} of {row[f'n_{name}']}, "
+            f"p {p_value(row[f'{name}_p'])}, Holm {p_value(row[f'{name}_p_holm'])}, "
+            f"noise {number(row[f'{name}_noise_sd'])}"
+            if row[f"n_{name}"]
+            else ""
+            for row in rows
+        ],
+        is_number=True,
+    )
+
+
+def preference_remark(row: Row) -> str:
+    """Say what is found of a judge's preference for its own answer, or what is lacking.
+
+    Examples
+    --------
+    >>> preference_remark({"finding": "avoids_its_own", "undefined": None})
+    'avoids its own answer'
+    >>> preference_remark({"finding": None, "undefined": "no_evaluator_only"})
+    'unknown: ask roles = ["participant", "evaluator_only"]'
+    """
+    parts = [FINDINGS.get(str(row["finding"]), ""), LACKING.get(str(row["undefined"]), "")]
+    return "; ".join(part for part in parts if part)

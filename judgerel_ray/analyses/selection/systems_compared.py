@@ -9,39 +9,229 @@ answer: what showing it changes, and how often it is picked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems_paired import (
-    ComparisonOptions,
-    accuracy_columns,
-    error_columns,
-    pair_tables,
-    with_holm,
+from judgerel_ray.analyses.selection.tables import (
+    EqualAcceptances,
+    MatchedCosts,
+    SelfPreferences,
+    SystemPairs,
 )
-from judgerel_ray.analyses.selection.tables import MatchedCosts, SelfPreferences
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core import CHOSEN, Outcome
+from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.measured import SPENT, unused_line
+from judgerel_ray.counting.intervals import check_resamples
+from judgerel_ray.counting.measured import SPENT, cost_unit, unused_line
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.measuring.systems import (
+    ANSWER_RULES,
+    CONFIDENCES,
     QUESTION,
+    AnswerRule,
     System,
     joined_accuracy,
     most_accurate,
     one_answer,
 )
-from judgerel_ray.stats import holm
+from judgerel_ray.stats.intervals.judge_differences import holm
 from judgerel_ray.stats.selective.systems import (
+    SHARES,
+    EqualAcceptance,
     PairedAccuracy,
     checked_answers,
     equal_acceptance,
     paired_accuracy,
 )
+
+_ROLES = ("responder", "judge", "participant", "evaluator_only")
+_SHOWN = tuple(round(0.1 * step, 1) for step in range(1, 11))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonOptions:
+    """How systems are compared.
+
+    ``answer`` of a question asked several times: its first reply, or the majority. ``confidence``
+    by which answers are accepted (None: the first that both have), ``resamples`` and ``seed`` of
+    the bootstrap. ``answer_temperature``: of the answers that judges compared, where models
+    answered at several.
+    """
+
+    answer: AnswerRule = "first"
+    confidence: str | None = None
+    resamples: int = 2000
+    seed: int = 0
+    answer_temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.answer not in ANSWER_RULES:
+            raise SweepError(f"answer must be of {', '.join(ANSWER_RULES)}, got {self.answer!r}")
+        if self.confidence is not None and self.confidence not in CONFIDENCES:
+            raise SweepError(
+                f"confidence must be of {', '.join(CONFIDENCES)}, got {self.confidence!r}"
+            )
+        check_resamples(self.resamples)
+
+
+def pair_tables(
+    systems: Sequence[System], options: ComparisonOptions
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare systems two by two.
+
+    Exact McNemar with Holm's adjustment, and the mean difference of error over the shares accepted
+    that both reach, with the interval of questions drawn anew for both at once.
+
+    Examples
+    --------
+    >>> from judgerel_ray.measuring.systems import read_systems
+    >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
+    ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
+    >>> pairs, _ = pair_tables(read_systems(rows), ComparisonOptions())
+    >>> pairs.select("first", "second", "both", "second_only", "difference").row(0)
+    ('a', 'b', 1, 1, 0.5)
+    """
+    pairs = list(system_pairs(systems))
+    if not pairs:
+        raise SweepError(
+            "there are no two systems to compare",
+            where={"systems": "; ".join(one.label for one in systems)},
+            hint="a column judge that tells systems apart, or --by COLS that do",
+        )
+    rows: list[dict[str, object]] = []
+    shares: list[dict[str, object]] = []
+    for first, second in pairs:
+        names = {"benchmark": _benchmark(first), "first": first.label, "second": second.label}
+        accuracy = joined_accuracy(
+            one_answer(first.rows, options.answer), one_answer(second.rows, options.answer)
+        )
+        kind = _shared_confidence(first, second, options)
+        equal = None if kind is None else _equal(first, second, kind, options)
+        columns = {**accuracy_columns(accuracy), **error_columns(equal, kind)}
+        rows.append({**names, **columns, "answer": options.answer})
+        if equal is not None:
+            shares += [{**names, "confidence": kind, **one} for one in share_rows(equal)]
+    return SystemPairs.frame(with_holm(rows)), EqualAcceptances.frame(shares)
+
+
+def system_pairs(systems: Sequence[System]) -> Iterator[tuple[System, System]]:
+    """Name the pairs of systems on one benchmark, models alone before judges of them.
+
+    Examples
+    --------
+    >>> list(system_pairs([]))
+    []
+    """
+    for benchmark in sorted({str(_benchmark(one)) for one in systems}):
+        of_benchmark = (one for one in systems if str(_benchmark(one)) == benchmark)
+        yield from combinations(sorted(of_benchmark, key=_rank), 2)
+
+
+def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
+    """Lay out a paired accuracy.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.selective.systems import paired_accuracy
+    >>> accuracy_columns(paired_accuracy([1], [1]))["n_questions"]
+    1
+    """
+    columns = asdict(found)
+    return {
+        "first_accuracy": columns.pop("first"),
+        "second_accuracy": columns.pop("second"),
+        **columns,
+        "undefined": None if found.n_questions else "no_common_questions",
+    }
+
+
+def error_columns(equal: EqualAcceptance | None, kind: str | None) -> dict[str, object]:
+    """Lay out the mean difference of error at equal acceptance.
+
+    Examples
+    --------
+    >>> error_columns(None, None)
+    {'confidence': None}
+    """
+    if equal is None:
+        return {"confidence": kind}
+    return {
+        "confidence": kind,
+        "reach": float(equal.acceptance_G.max()) if equal.acceptance_G.size else None,
+        "error_difference": equal.mean,
+        "error_low": equal.mean_low,
+        "error_high": equal.mean_high,
+        "error_p": equal.p,
+    }
+
+
+def share_rows(equal: EqualAcceptance) -> Iterator[dict[str, object]]:
+    """Lay out errors at every tenth accepted.
+
+    Examples
+    --------
+    See :func:`pair_tables`.
+    """
+    for place, share in enumerate(equal.acceptance_G.tolist()):
+        if share in _SHOWN:
+            ends = [float(end[place]) for end in (equal.low_G, equal.high_G)]
+            yield {
+                "acceptance": share,
+                "first_error": float(equal.first_G[place]),
+                "second_error": float(equal.second_G[place]),
+                "difference": float(equal.value_G[place]),
+                "low": None if np.isnan(ends[0]) else ends[0],
+                "high": None if np.isnan(ends[1]) else ends[1],
+            }
+
+
+def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Adjust the p-values of a family of comparisons.
+
+    Examples
+    --------
+    >>> [one["p_holm"] for one in with_holm([{"p": 0.01}, {"p": 0.03}])]
+    [0.02, 0.03]
+    """
+    columns = [[row.get(name) for row in rows] for name in ("p", "error_p")]
+    adjusted = [
+        holm([one if isinstance(one, float) else None for one in column]) for column in columns
+    ]
+    return [
+        {**row, "p_holm": p, "error_p_holm": q, "n_comparisons": len(rows)}
+        for row, p, q in zip(rows, *adjusted, strict=True)
+    ]
+
+
+def _equal(first: System, second: System, kind: str, options: ComparisonOptions) -> EqualAcceptance:
+    """Errors of two systems at equal acceptance."""
+    sides = [
+        checked_answers(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)
+    ]
+    return equal_acceptance(*sides, shares=SHARES, n_resamples=options.resamples, seed=options.seed)
+
+
+def _shared_confidence(first: System, second: System, options: ComparisonOptions) -> str | None:
+    """The confidence by which both can accept."""
+    wanted = [options.confidence] if options.confidence else CONFIDENCES
+    both = set(first.confidences) & set(second.confidences)
+    return next((name for name in wanted if name in both), None)
+
+
+def _benchmark(system: System) -> object:
+    """The benchmark of a system, where files name one."""
+    return system.name.get("benchmark")
+
+
+def _rank(system: System) -> int:
+    """Models alone first, then judges."""
+    role = system.name.get("role")
+    return _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)
+
 
 JUDGING = ("participant", "evaluator_only")
 """Roles of judges that compare what models answered."""
@@ -64,15 +254,6 @@ class SystemComparison(Shown):
     matched_cost: pl.DataFrame
     self_preference: pl.DataFrame
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give the tables by name."""
-        return {
-            "pairs": self.pairs,
-            "equal_acceptance": self.equal_acceptance,
-            "matched_cost": self.matched_cost,
-            "self_preference": self.self_preference,
-        }
-
 
 def compare_systems(
     systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
@@ -88,6 +269,7 @@ def compare_systems(
     >>> found.pairs["p"].to_list(), found.matched_cost.height
     ([1.0], 0)
     """
+    options = options or ComparisonOptions()
     pairs, shares = pair_tables(systems, options)
     return SystemComparison(
         pairs=pairs,
@@ -140,7 +322,7 @@ def read_answer_costs(judgments: pl.LazyFrame, systems: Sequence[System]) -> Ans
     names = [name for name in (*_ALONE, ITEM, "replication", "role", "stage") if name in columns]
     spent = [name for name in SPENT if name in columns]
     rows = judgments.filter(asked).select(*names, *spent).cast({"judge": pl.String}).collect()
-    unit, price = _unit(rows)
+    unit, price = cost_unit(rows.lazy())
     if unit != "cost" and (line := unused_line(judgments, asked, unit)):
         warn_of([line])
     rows = rows.with_columns(spent=price)
@@ -156,11 +338,16 @@ def read_answer_costs(judgments: pl.LazyFrame, systems: Sequence[System]) -> Ans
         tuple(row.get(name) for name in _ALONE): float(row["spent"])
         for row in each.iter_rows(named=True)
     }
-    return AnswerCosts(unit=unit, alone=means, judging=_judging(systems, unit))
+    judging = {
+        one.label: float(one.rows.select(price.mean()).item())
+        for one in systems
+        if one.name.get("role") in JUDGING
+    }
+    return AnswerCosts(unit=unit, alone=means, judging=judging)
 
 
 def matched_cost_table(
-    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions | None = None
+    systems: Sequence[System], spending: AnswerCosts, options: ComparisonOptions
 ) -> pl.DataFrame:
     """Hold every judge of others' answers against the best model alone, for the same cost.
 
@@ -172,58 +359,27 @@ def matched_cost_table(
 
     Examples
     --------
-    >>> matched_cost_table([], AnswerCosts(unit="tokens")).height
+    >>> matched_cost_table([], AnswerCosts(unit="tokens"), ComparisonOptions()).height
     0
     """
-    options = options or ComparisonOptions()
-    rows: list[dict[str, object]] = []
-    for judge in systems:
-        if judge.name.get("role") not in JUDGING:
-            continue
-        pool = _compared(judge, systems, options)
-        rows += _against(judge, pool, spending, options)
+    rows = [
+        row
+        for judge in systems
+        if judge.name.get("role") in JUDGING
+        for row in _against(judge, _compared(judge, systems, options), spending, options)
+    ]
     return MatchedCosts.frame(with_holm(rows))
-
-
-def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
-    """What cost is counted in, and the cost of a row."""
-    # Where nothing was charged for, money tells nothing apart.
-    whole = "cost" in rows.columns and rows.height and not rows["cost"].null_count()
-    cost = pl.col("cost").cast(pl.Float64)
-    if whole and rows.select((cost.min() >= 0) & (cost.max() > 0)).item():
-        return "cost", cost
-    tokens = ("prompt_tokens", "completion_tokens")
-    if all(name in rows.columns and not rows[name].null_count() for name in tokens):
-        return "tokens", pl.sum_horizontal(*tokens).cast(pl.Float64)
-    return "requests", pl.lit(1.0)
-
-
-def _judging(systems: Sequence[System], unit: str) -> dict[str, float]:
-    """Mean cost of a reply of each judge."""
-    found = {}
-    for system in systems:
-        if system.name.get("role") in JUDGING:
-            price = {
-                "cost": pl.col("cost"),
-                "tokens": pl.sum_horizontal("prompt_tokens", "completion_tokens"),
-                "requests": pl.lit(1.0),
-            }[unit]
-            spent = system.rows.select(price.cast(pl.Float64).mean()).item()
-            found[system.label] = float(spent)
-    return found
 
 
 def _compared(judge: System, systems: Sequence[System], options: ComparisonOptions) -> list[System]:
     """The models alone whose answers could stand before this judge."""
-    alone = [
+    return [
         one
         for one in systems
         if one.name.get("role") == "responder"
-        and all(one.name.get(name) == judge.name.get(name) for name in ("benchmark", "template"))
+        and _same_place(one, judge)
+        and options.answer_temperature in (None, one.name.get("temperature"))
     ]
-    if options.answer_temperature is not None:
-        return [one for one in alone if one.name.get("temperature") == options.answer_temperature]
-    return alone
 
 
 def _against(
@@ -259,7 +415,10 @@ def _against(
             id(one): 1 if baseline == "single" else _affordable(one, total, spending)
             for one in pool
         }
-        answers = [_votes(one, wanted[id(one)]) for one in pool]
+        answers = [
+            one_answer(one.rows, "first" if wanted[id(one)] == 1 else "majority", k=wanted[id(one)])
+            for one in pool
+        ]
         place = most_accurate(answers, judge.rows)
         best, answer = pool[place], answers[place]
         used = float(answer["n_votes"].mean() or 0.0)  # type: ignore[arg-type]
@@ -281,13 +440,6 @@ def _affordable(one: System, total: float, spending: AnswerCosts) -> int:
     if price <= 0:
         return int(one.rows.group_by(QUESTION).len()["len"].max() or 1)  # type: ignore[arg-type]
     return max(1, int(total / price * (1 + _ROUNDING)))
-
-
-def _votes(one: System, k: int) -> pl.DataFrame:
-    """The answers of a model asked k times, or once."""
-    if k == 1:
-        return one_answer(one.rows, "first")
-    return one_answer(one.rows, "majority", k=k)
 
 
 def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) -> dict[str, object]:
@@ -392,7 +544,7 @@ def _picks(
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
     disputed = shown.filter(differ & pl.col(judge_name).is_not_null())
     picked = _picked(answers, disputed, judge_name)
-    found: _Row = {"n_disputed": disputed.height, "own_picked": _mean(picked["own"])}
+    found: _Row = {"n_disputed": disputed.height, "own_picked": picked["own"].mean()}
     if alone is not None:
         as_evaluator = _picked(alone, disputed, judge_name).select(QUESTION, control="own")
         found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, judge_name)
@@ -490,13 +642,7 @@ def _shown_answers(
     judge: System, systems: Sequence[System], options: ComparisonOptions
 ) -> pl.DataFrame | None:
     """The answers that judges compared, a column a model; None where it cannot be told which."""
-    alone = [
-        one
-        for one in systems
-        if one.name.get("role") == "responder"
-        and _same_place(one, judge)
-        and options.answer_temperature in (None, one.name.get("temperature"))
-    ]
+    alone = _compared(judge, systems, options)
     models = [str(one.name.get("judge")) for one in alone]
     if len(set(models)) < len(models):
         return None
@@ -522,8 +668,3 @@ def _same_place(one: System, other: System) -> bool:
 def _same_setting(one: System, other: System) -> bool:
     """Whether two judges were asked alike."""
     return _same_place(one, other) and one.name.get("temperature") == other.name.get("temperature")
-
-
-def _mean(values: pl.Series) -> float | None:
-    """A mean; None of nothing."""
-    return float(np.mean(values.to_numpy())) if values.len() else None

@@ -38,24 +38,6 @@ class SelectRequest(Answered):
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
-def _result_selection(
-    found: Selection, notes: tuple[str, ...], command: str | None
-) -> Result[Selection]:
-    from judgerel_ray.analyses.selection.short import selection_short
-    from judgerel_ray.analyses.selection.show import selection_blocks
-    from judgerel_ray.blocks.result import Result
-
-    tables = found.tables()
-    return Result(
-        found=found,
-        notes=notes,
-        tables=tables,
-        full=lambda: selection_blocks(tables),
-        short=lambda: selection_short(tables, command),
-        rows=found.systems,
-    )
-
-
 @verb(
     SelectRequest,
     examples=("select judgments.csv", "select run --risk 0.3"),
@@ -99,6 +81,9 @@ def select(path: JudgmentSource, request: SelectRequest) -> Result[Selection]:
     """
     from judgerel_ray.analyses.selection.from_run import selection_of
     from judgerel_ray.analyses.selection.selection import SelectionOptions
+    from judgerel_ray.analyses.selection.short import selection_short
+    from judgerel_ray.analyses.selection.show import selection_blocks
+    from judgerel_ray.blocks.result import Result
 
     options = SelectionOptions(
         confidences=names_of(request.confidence) or None, n_bins=request.bins,
@@ -107,7 +92,16 @@ def select(path: JudgmentSource, request: SelectRequest) -> Result[Selection]:
     )  # fmt: skip
     with request.opened(path) as judged:
         found = selection_of(judged, options, by=names_of(request.by), gold=request.gold_file)
-        return _result_selection(found, judged.run_notes, command_on("systems", path, request))
+        notes = judged.run_notes
+    tables, command = found.tables(), command_on("systems", path, request)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: selection_blocks(tables),
+        short=lambda: selection_short(tables, command),
+        rows=found.systems,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,24 +122,6 @@ class SystemsRequest(Answered):
     )
     resamples: int = field(default=2000, metadata=flag("number of bootstrap resamples", "N"))
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
-
-
-def _result_systems(
-    found: SystemComparison, notes: tuple[str, ...], command: str | None
-) -> Result[SystemComparison]:
-    from judgerel_ray.analyses.selection.short import systems_short
-    from judgerel_ray.analyses.selection.show_systems import systems_blocks
-    from judgerel_ray.blocks.result import Result
-
-    tables = found.tables()
-    return Result(
-        found=found,
-        notes=notes,
-        tables=tables,
-        full=lambda: systems_blocks(tables),
-        short=lambda: systems_short(tables, command),
-        rows=found.pairs,
-    )
 
 
 @verb(
@@ -183,7 +159,10 @@ def systems(path: JudgmentSource, request: SystemsRequest) -> Result[SystemCompa
     [('simulated-erratic', 'simulated-steady', 1, 2)]
     """
     from judgerel_ray.analyses.selection.from_run import systems_of
-    from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
+    from judgerel_ray.analyses.selection.short import systems_short
+    from judgerel_ray.analyses.selection.show import systems_blocks
+    from judgerel_ray.analyses.selection.systems_compared import ComparisonOptions
+    from judgerel_ray.blocks.result import Result
 
     options = ComparisonOptions(
         answer=request.answer,  # type: ignore[arg-type]
@@ -192,4 +171,13 @@ def systems(path: JudgmentSource, request: SystemsRequest) -> Result[SystemCompa
     )  # fmt: skip
     with request.opened(path) as judged:
         found = systems_of(judged, options, by=names_of(request.by), gold=request.gold_file)
-        return _result_systems(found, judged.run_notes, command_on("select", path, request))
+        notes = judged.run_notes
+    tables, command = found.tables(), command_on("select", path, request)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: systems_blocks(tables),
+        short=lambda: systems_short(tables, command),
+        rows=found.pairs,
+    )

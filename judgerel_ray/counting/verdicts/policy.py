@@ -114,6 +114,22 @@ def flag_columns(noted: Sequence[Noted]) -> dict[str, list[object]]:
     }
 
 
+def floor_columns(floor: NoiseFloor) -> Row:
+    """Write what chance alone would give as columns.
+
+    Examples
+    --------
+    >>> floor_columns(NoiseFloor(mean=0.5, sd=0.1, p=0.2, n_permutations=9))["noise"]
+    True
+    """
+    return {
+        "noise_floor": floor.mean,
+        "noise_floor_sd": floor.sd,
+        "p_noise": floor.p,
+        "noise": None if floor.p is None else floor.p > NOISE_ABOVE,
+    }
+
+
 def with_flags(row: Row, noted: Sequence[Noted]) -> Row:
     """Add flags to a row that has some.
 

@@ -8,6 +8,7 @@ Shape suffixes: U = units (questions), V = distinct values, C = clusters (questi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,16 +118,29 @@ class AlphaPrecision:
             error = self.standard_error(n_questions=n, n_replications=n_replications)
             return 2 * t_quantile(n - 1, confidence) * error > width
 
-        high = 2
-        while wide(high):
-            high *= 2
-            if high > MOST_QUESTIONS:
-                return None
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if wide(middle) else (low, middle)
-        return high
+        return smallest_enough(lambda n: not wide(n), least=2, most=MOST_QUESTIONS)
+
+
+def smallest_enough(enough: Callable[[int], bool], *, least: int = 1, most: int) -> int | None:
+    """Find the smallest number that is enough, of a property that stays once it holds.
+
+    None where no power of two times the least, up to the most, is enough.
+
+    Examples
+    --------
+    >>> smallest_enough(lambda n: n * n > 50, most=100)
+    8
+    """
+    high = least
+    while not enough(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def alpha_precision(

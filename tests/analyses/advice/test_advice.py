@@ -7,9 +7,9 @@ from polars.testing import assert_frame_equal
 
 from judgerel_ray.analyses.advice import panel_worth
 from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.analyses.advice.facets import Populations
 from judgerel_ray.analyses.advice.panel_worth import panel_table
 from judgerel_ray.analyses.advice.plans import Budget, Costs, measured_costs
-from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.show import advice_text
 from judgerel_ray.core import SweepError, progress
 from judgerel_ray.stats.generalizability.dstudy import replications_for

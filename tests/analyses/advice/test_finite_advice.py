@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.analyses.advice.facets import Populations, group_sizes
 from judgerel_ray.analyses.advice.plans import spread_judgments_over_facets
-from judgerel_ray.analyses.advice.populations import Populations, group_sizes
 from judgerel_ray.core import SweepError
 
 AIM = {"generalizability": 0.9}

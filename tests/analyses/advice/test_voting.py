@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.analyses.advice.panel_worth import VOTES, Voting
-from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Reason, Unreachable, Voting
 from judgerel_ray.stats import majority_vote, supported_shares
 
 

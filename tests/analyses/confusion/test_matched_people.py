@@ -149,7 +149,7 @@ def test_a_judge_without_a_verdict_matches_nobody():
 def test_one_person_an_item_leaves_nobody_to_hold_out():
     items = [rated(f"q{n}", people=("yes",)) for n in range(4)]
     tables = tables_of(items, [0.9] * 4)
-    assert matched_table((), items_to_frame(items)).is_empty()
+    assert matched_table((), items_to_frame(items), UncertaintyOptions()).is_empty()
     assert tables.against_people.is_empty()
     some = [*items, *(rated(f"q{n}", people=("yes", "no")) for n in range(4, 8))]
     row = tables_of(some, [0.9] * 8).against_people.row(0, named=True)

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.people import people_labels, people_table
+from judgerel_ray.analyses.confusion.confusion import people_labels, people_table
 from judgerel_ray.core import HumanRating, Item, Option
 from judgerel_ray.tables import items_to_frame
 

@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
-from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_blocks, uncertainty_sections
+from judgerel_ray.analyses.confusion.show import uncertainty_blocks, uncertainty_sections
 from judgerel_ray.blocks.blocks import Figures
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
@@ -61,7 +61,7 @@ def tables(confusion_inputs):
 
 @pytest.fixture(scope="module")
 def page(tables):
-    found = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
+    found = uncertainty_sections(tables, REPLIES, {})
     page = render_report(None, title="t", probabilities=found)
     assert not re.search(r"[0-9] %", page)
     return page.replace("\u00a0", " ")
@@ -153,7 +153,7 @@ def test_numbers_are_those_of_reduce(tables, text):
 @pytest.mark.slow
 def test_a_terminal_shows_blocks_of_the_page(tables):
     """Figures apart, which hold frames: tables and what is said of them are the same."""
-    sections = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
+    sections = uncertainty_sections(tables, REPLIES, {})
     page = [block for section in sections for block in section.blocks]
     shown = [one for one in uncertainty_blocks(tables)[1:] if not isinstance(one, Figures)]
     assert all(block in page for block in shown)
@@ -165,7 +165,7 @@ def test_a_terminal_shows_blocks_of_the_page(tables):
 def test_without_matrices_a_terminal_says_so(tables):
     empty = replace(tables, worth=tables.worth.clear())
     assert printed(uncertainty_blocks(empty)) == "no confusion matrix has landed"
-    assert uncertainty_sections(Uncertain(tables=empty, replies=REPLIES), {}) == []
+    assert uncertainty_sections(empty, REPLIES, {}) == []
 
 
 def test_what_all_groups_have_alike_is_told_once(tables):
@@ -233,7 +233,7 @@ def test_the_lead_says_where_the_margin_is_worth_nothing(confusion_inputs):
     )
 
     def page(tables):
-        told = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
+        told = uncertainty_sections(tables, REPLIES, {})
         return render_report(None, title="t", probabilities=told)
 
     assert "margin not shown to tell right from wrong" in page(replace(found, worth=shuffled))

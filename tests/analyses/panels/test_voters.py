@@ -3,8 +3,13 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.spending import Price, price_of, read_reply_costs
-from judgerel_ray.analyses.panels.voters import check_voters, read_voters
+from judgerel_ray.analyses.panels.voters import (
+    Price,
+    check_voters,
+    price_of,
+    read_reply_costs,
+    read_voters,
+)
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.measuring.systems import read_systems
 

@@ -13,7 +13,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.selection.from_run import selection_of, systems_of
 from judgerel_ray.analyses.selection.selection import SelectionOptions
-from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
+from judgerel_ray.analyses.selection.systems_compared import ComparisonOptions
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key, traits
 from judgerel_ray.protocols import registry
 from judgerel_ray.protocols.best_of import BestOf, BestOfAsk

@@ -54,7 +54,7 @@ def test_a_line_a_role_in_steps_at_points_that_occur():
 def test_a_band_is_said_in_words_beside_its_figure():
     dkw = [{**row, "band": "dkw", "band_off": 0.1234, "system": "ada twice"} for row in ALONE]
     figures = band_figures(pl.DataFrame(ALONE + dkw, infer_schema_length=None))
-    assert [figure.description.partition("; band: ")[2] for _, figure in figures] == [
+    assert [figure.description.partition("; band: ")[2] for figure in figures] == [
         "Bonferroni over 2 thresholds",
         "Dvoretzky-Kiefer-Wolfowitz, 0.123 either way of all judgments",
     ]
@@ -73,8 +73,8 @@ def test_roles_at_one_temperature_stand_together_and_others_apart():
 
 
 def test_the_band_is_drawn_around_the_interval():
-    [(name, figure)] = band_figures(pl.DataFrame(JUDGE))
-    assert name == "ada judges, stated"
+    [figure] = band_figures(pl.DataFrame(JUDGE))
+    assert figure.caption == "ada judges, stated"
     band, near = (mark for mark in figure.marks if mark.style == "area")
     wide, narrow = (
         mark.data.select((pl.col(mark.y) - pl.col(mark.y2)).abs()).to_series()
@@ -87,8 +87,8 @@ def test_the_band_is_drawn_around_the_interval():
 
 def test_confidences_of_a_system_lie_on_the_same_axes():
     agreed = [{**row, "confidence": "support"} for row in JUDGE]
-    [(name, figure)] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
-    assert name == "ada judges"
+    [figure] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
+    assert figure.caption == "ada judges"
     assert [mark.style for mark in _lines(figure)] == ["line", "share"]
     assert "stated: of the surest" in figure.description
     assert "support: of the surest" in figure.description

@@ -6,8 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.selection.systems_compared import compare_systems, read_answer_costs
-from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions, pair_tables
+from judgerel_ray.analyses.selection.systems_compared import (
+    ComparisonOptions,
+    compare_systems,
+    pair_tables,
+    read_answer_costs,
+)
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.measuring.systems import one_answer, read_systems
 from judgerel_ray.stats import holm, mcnemar_exact
