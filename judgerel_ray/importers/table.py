@@ -112,12 +112,12 @@ def read_mapping(path: str) -> TableMapping:
     return TableMapping(**options)
 
 
-def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame:
+def import_table(path: str | Sequence[str], mapping: TableMapping | None = None) -> pl.DataFrame:
     r"""Read a table of judgments, its columns named by what they stand for.
 
     Parameters
     ----------
-    path : str
+    path : str or sequence of str
         As for :func:`judgerel_ray.counting.files.source.read_source`.
     mapping : TableMapping, optional
         What stands where; by default every column has the name it needs.
@@ -153,6 +153,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     """
     mapping = mapping or TableMapping()
     source = read_source(path)
+    path = source.name
     beside: tuple[str, ...] = ()
     if mapping.repeats is not None:
         beside = _beside_note(source.rows.collect_schema().names(), mapping.repeats)

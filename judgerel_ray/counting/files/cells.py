@@ -14,7 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 
-_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s+(.*?)\s*```\s*$", re.DOTALL)
 _PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
 _MOST_QUOTED = 8

@@ -16,6 +16,7 @@ from polars.exceptions import PolarsError
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
 from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
+from judgerel_ray.counting.files.cells import parsed_cell
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
@@ -23,6 +24,8 @@ _MOST_SHOWN = 6
 _PIECE = 1 << 16  # bytes of lines whose fields are counted together
 _LONG_PIECE = 1 << 20
 _TOKEN = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|\\.|[{}\[\]]')
+_FENCE = "```"
+_FENCED = re.compile(rf"{_FENCE}\w*\s(?:(?!{_FENCE}).)*{_FENCE}", re.DOTALL)
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
@@ -253,7 +256,10 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
     """Records of lines."""
     records: list[dict[str, object]] = []
     names: set[str] = set()
-    for number, line in enumerate(table_text(content, where).split("\n"), start=1):
+    text = table_text(content, where)
+    if text.lstrip().startswith(_FENCE) and not _FENCED.sub("", text).strip():
+        return [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -265,6 +271,8 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
                 problem = f"line {number} is not JSON: {reason}"
             hint = _AS_DOCUMENT if line.lstrip().startswith("[") and not records else None
             raise SweepError(problem, where={**where, "line": number}, hint=hint) from error
+        if isinstance(record, str) and _FENCED.fullmatch(record.strip()):
+            record = _fenced_record(record)
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",
@@ -278,6 +286,12 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
             names.update(record)
             check_width(len(names), where, more=True)
     return records
+
+
+def _fenced_record(reply: str) -> dict[str, object]:
+    """The object in a reply's code fence; the reply itself where it holds none."""
+    inside = parsed_cell(reply)
+    return inside if isinstance(inside, dict) else {"reply": reply}
 
 
 def _records(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[str, object]]:

@@ -59,6 +59,7 @@ class Source:
     files: tuple[str, ...] = ()  # The files, where they are several.
     item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.
+    piped: bytes = b""  # JSON that came without a name, which may be the log of a tool.
 
     @property
     def name(self) -> str:
@@ -326,11 +327,12 @@ def _piped(content: bytes, where: Mapping[str, object]) -> Source:
         rows = pl.scan_parquet(io.BytesIO(content))
     elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
         rows, notes = read_json(content, where)
-    elif begin[:1] == b"{":
+    elif begin[:1] == b"{" or begin[:3] == b"```":
         rows = read_json_lines(content, where)
     else:
         rows, notes = read_delimited(content, where)
-    return Source(rows=_as_text(rows, where), where=where, notes=notes)
+    piped = content if begin[:1] in (b"[", b"{") else b""
+    return Source(rows=_as_text(rows, where), where=where, notes=notes, piped=piped)
 
 
 def _is_json(line: bytes) -> bool:
@@ -389,7 +391,7 @@ def _several(
                 where=where,
                 hint="read files of different tables one at a time",
             )
-    repeats = _repeats_by_name(files, schemas[0])
+    repeats = repeats_by_name(files, schemas[0])
     if repeats:
         frames = [frame.with_columns(replication=pl.lit(place, pl.Int64))
                   for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
@@ -411,9 +413,15 @@ def _several(
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
 
-def _repeats_by_name(files: Sequence[str], schema: pl.Schema) -> list[int]:
-    """The repeat of each file, where names differ by a number alone and no column says it."""
-    if len(files) < 2 or any("replication" in roles_of(name) for name in schema):
+def repeats_by_name(files: Sequence[str], columns: Iterable[str]) -> list[int]:
+    """Give the repeat of each file, where names differ by a number alone and no column says it.
+
+    Examples
+    --------
+    >>> repeats_by_name(["run2.csv", "run10.csv"], ["id"]), repeats_by_name(["a.csv", "b.csv"], [])
+    ([0, 1], [])
+    """
+    if len(files) < 2 or any("replication" in roles_of(name) for name in columns):
         return []
     names = [Path(file).name for file in files]
     if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges

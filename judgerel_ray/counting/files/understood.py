@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
+from tempfile import TemporaryDirectory
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -97,6 +98,8 @@ def understood(
         path = source.where.get("file")
         if isinstance(path, str) and not source.files[1:] and (log := log_refusal(path)):
             raise log
+        if source.piped:
+            _refuse_piped_log(source.piped)
     source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
@@ -254,6 +257,21 @@ def log_refusal(path: str) -> SweepError | None:
         where={"file": path},
         hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
     )
+
+
+def _refuse_piped_log(content: bytes) -> None:
+    """Refuse a tool's log that came without a name; its format is told by a file of it."""
+    with TemporaryDirectory() as folder:
+        for ending in (".json", ".jsonl"):
+            path = Path(folder, f"log{ending}")
+            path.write_bytes(content)
+            if log_refusal(str(path)):
+                raise SweepError(
+                    f"a log of {resolve_name(_LOGS)(str(path))} is imported first",
+                    where={"file": "standard input"},
+                    hint="write it to a file, then judgerel import auto FILE --out "
+                    "judgments.parquet",
+                )
 
 
 def has_judgment_columns(columns: Sequence[str]) -> bool:
