@@ -62,3 +62,36 @@ def test_text_between_code_fences_is_refused(tmp_path, capsys):
     path = tmp_path / "fence.jsonl"
     path.write_text(f"{fenced({'id': 'q1', 'verdict': 'a'})}\nSo a.\n")
     assert "line 1 is not JSON" in refused(path, capsys)
+
+
+@pytest.mark.parametrize(("head", "cells"), [
+    ("id,verdict,verdict,verdict", list("abcbba")), ("item_id,score,score,score", [1, 2, 3, 2, 2, 1]),
+])  # fmt: skip
+def test_columns_of_one_name_are_repeats_each(tmp_path, head, cells, capsys):
+    first, second = (",".join(map(str, one)) for one in (cells[:3], cells[3:]))
+    (path := tmp_path / "mine.csv").write_text(f"{head}\nq1,{first}\nq2,{second}\n")
+    name = head.rpartition(",")[2]
+    assert rows_of(path).sort("item_id", "replication")[name].to_list() == cells
+    assert main(["reduce", str(path)]) == 0
+    assert f"numbered: {name}.1, {name}.2" in capsys.readouterr().err
+
+
+def test_of_two_columns_of_one_name_beside_a_replication_none_is_taken_alone(tmp_path, capsys):
+    rows = "q1,0,a,b\nq1,1,a,a\nq2,0,b,b\nq2,1,b,a\n"
+    (path := tmp_path / "mine.csv").write_text(f"item_id,replication,verdict,verdict\n{rows}")
+    assert "columns 3 and 4 are both called" in refused(path, capsys)
+    path.write_text(f"item_id,replication,verdict,verdict.1\n{rows}")  # as pandas writes them
+    follow(refused(path, capsys), path, capsys)
+
+
+@pytest.mark.parametrize("head", ["id,verdict,id,verdict", "id,verdict,model,model"])
+def test_columns_of_one_name_that_tell_judgments_apart_are_refused(tmp_path, head, capsys):
+    (path := tmp_path / "mine.csv").write_text(f"{head}\nq1,a,q3,b\nq2,b,q4,a\n")
+    assert "are both called" in refused(path, capsys)
+
+
+def test_labels_in_two_columns_of_one_name_are_refused(tmp_path, capsys):
+    (tmp_path / "labels.csv").write_text("item_id,label,label\nq1,a,b\n")
+    (path := tmp_path / "mine.csv").write_text("id,verdict\nq1,a\nq1,b\n")
+    assert main(["gate", str(path), "--labels", str(tmp_path / "labels.csv")]) == 2
+    assert "several columns have one name" in capsys.readouterr().err

@@ -245,7 +245,21 @@ def is_of_people(name: str) -> bool:
 
 def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
+    name = re.sub(r"\.\d+$", "", name)  # as pandas numbers a name that comes again
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
+
+
+def may_come_again(name: str, names: Iterable[str]) -> bool:
+    """Whether several of the columns are of one thing by one name: repeats of a verdict, or texts.
+
+    Examples
+    --------
+    >>> [may_come_again(name, ["id", "verdict"]) for name in ("verdict", "reason", "question")]
+    [True, True, False]
+    """
+    roles = {*roles_of(name)}
+    is_numbered = any("replication" in roles_of(one) for one in names)
+    return (bool(roles & _VALUES) and not is_numbered) or (not roles and is_side_column(name))
 
 
 def is_time(name: str) -> bool:

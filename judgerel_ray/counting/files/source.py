@@ -23,6 +23,7 @@ from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.core.files import PACKED, STANDARD_INPUT, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
+    NUMBERED,
     SEPARATORS,
     Heading,
     heading_of,
@@ -32,7 +33,7 @@ from judgerel_ray.core.text import (
     table_text,
 )
 from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
-from judgerel_ray.counting.files.names import COMMON, JUDGES, roles_of
+from judgerel_ray.counting.files.names import COMMON, JUDGES, may_come_again, roles_of
 from judgerel_ray.counting.files.records import read_json, read_json_lines
 from judgerel_ray.counting.files.workbook import WORKBOOKS, sheet_as_csv
 
@@ -264,6 +265,20 @@ def _refuse_twice(names: Sequence[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SweepError(f"two columns are called {twice[0]!r}", where={"rows": "the frame given"})
+
+
+def one_column_a_name(source: Source) -> Source:
+    """The source; refused where columns of one name were numbered, as repeats of a judge are.
+
+    Examples
+    --------
+    >>> one_column_a_name(Source(rows=pl.LazyFrame({"label": ["a"]}))).notes
+    ()
+    """
+    if any(NUMBERED in note for note in source.notes):
+        raise SweepError("several columns have one name", where=source.where,
+                         hint="give each column a name of its own in the first line")  # fmt: skip
+    return source
 
 
 def _items_by_row(found: Source) -> Source:
@@ -664,7 +679,9 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
-    heading = heading_of(text, where, separator=separator, known=KNOWN_BY | COMMON)
+    heading = heading_of(
+        text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
+    )
     if heading.titles:
         content = source if isinstance(source, bytes) else _whole(source)
         rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
@@ -699,7 +716,9 @@ def first_line(path: str) -> Sequence[str] | None:
     if not text.strip() or text[:4].lower() == "sep=":
         return None
     where = {"file": path}
-    heading = heading_of(text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON)
+    heading = heading_of(
+        text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON, again=may_come_again
+    )
     return None if heading.titles else heading.names
 
 

@@ -93,7 +93,7 @@ def understood(
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
     if not stated and repeats is None:
-        if has_judgment_columns(columns):
+        if has_judgment_columns(columns) and not {f"{name}.1" for name in VALUES} & {*columns}:
             return source
         path = source.where.get("file")
         if isinstance(path, str) and not source.files[1:] and (log := log_refusal(path)):
