@@ -8,7 +8,9 @@ import shlex
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.counting.judgments import tally_file
 
@@ -65,7 +67,8 @@ def test_text_between_code_fences_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("head", "cells"), [
-    ("id,verdict,verdict,verdict", list("abcbba")), ("item_id,score,score,score", [1, 2, 3, 2, 2, 1]),
+    ("id,verdict,verdict,verdict", list("abcbba")),
+    ("item_id,score,score,score", [1, 2, 3, 2, 2, 1]),
 ])  # fmt: skip
 def test_columns_of_one_name_are_repeats_each(tmp_path, head, cells, capsys):
     first, second = (",".join(map(str, one)) for one in (cells[:3], cells[3:]))
@@ -81,7 +84,7 @@ def test_of_two_columns_of_one_name_beside_a_replication_none_is_taken_alone(tmp
     (path := tmp_path / "mine.csv").write_text(f"item_id,replication,verdict,verdict\n{rows}")
     assert "columns 3 and 4 are both called" in refused(path, capsys)
     path.write_text(f"item_id,replication,verdict,verdict.1\n{rows}")  # as pandas writes them
-    follow(refused(path, capsys), path, capsys)
+    assert "several columns may hold what the judge said" in refused(path, capsys)
 
 
 @pytest.mark.parametrize("head", ["id,verdict,id,verdict", "id,verdict,model,model"])
@@ -95,3 +98,43 @@ def test_labels_in_two_columns_of_one_name_are_refused(tmp_path, capsys):
     (path := tmp_path / "mine.csv").write_text("id,verdict\nq1,a\nq1,b\n")
     assert main(["gate", str(path), "--labels", str(tmp_path / "labels.csv")]) == 2
     assert "several columns have one name" in capsys.readouterr().err
+
+
+PAIR = [("q1", "ab", "A"), ("q1", "ba", "B"), ("q2", "ab", "C"), ("q2", "ba", "C"),
+        ("q3", "ab", "B"), ("q3", "ba", "B"), ("q4", "ab", "C"), ("q4", "ba", "A")]  # fmt: skip
+
+
+def paired(path, write):
+    lines = [f"{item},{order},{write(word)}" for item, order, word in PAIR]
+    path.write_text("\n".join(["question_id,order,winner", *lines]) + "\n")
+    return path
+
+
+def test_brackets_around_a_verdict_are_no_part_of_it(tmp_path):
+    (path := tmp_path / "mine.csv").write_text(
+        "id,run,verdict,gold\nq1,1,[[A]],A\nq1,2,n/a,A\nq2,1,[[b]],[[B]]\nq2,2,[[B]],[[B]]\n"
+    )
+    found = tally_file(str(path), reads=["gold"])
+    assert set(found.nested.kinds["verdict"]) == {"A", "B", None}
+    assert set(found.rows.collect()["gold"]) == {"A", "B"}
+
+
+def test_a_score_in_two_brackets_is_a_number_and_no_list(tmp_path):
+    (path := tmp_path / "mine.csv").write_text(
+        "id,run,rating\nq1,1,[[5]]\nq1,2,[[4]]\nq2,1,[[3]]\nq2,2,[[3]]\n"
+    )
+    assert rows_of(path).sort("item_id", "replication")["score"].to_list() == [5, 4, 3, 3]
+
+
+def test_a_third_mark_of_two_answers_is_a_tie_where_verdicts_are_said_to_be_places(
+    tmp_path, capsys
+):
+    marked = paired(tmp_path / "marked.csv", "[[{}]]".format)
+    line = refused(marked, capsys)
+    assert line.endswith("Try: --verdict-names place or --verdict-names option")
+    told = paired(tmp_path / "told.csv", {"A": "A", "B": "B", "C": "tie"}.get)
+    tables = [judgerel_ray.reduce(str(one), verdict_names="place") for one in (marked, told)]
+    assert_frame_equal(*tables)
+    bare = paired(tmp_path / "bare.csv", str)  # a letter alone may be a third answer
+    assert refused(bare, capsys).endswith("Try: --verdict-names option")
+    assert "write tie for the one" in refused(bare, capsys, "--verdict-names", "place")

@@ -185,10 +185,10 @@ ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]
 BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
 STATED = (
-    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
-    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?$"
+    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?(?:\[\[\s*)?([-+]?\d+(?:[.,]\d+)?)"
+    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?(?:\s*\]\])?$"
 )
-"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``, ``[[5]]``."""
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
