@@ -112,12 +112,14 @@ def read_foreign_judgments(
 
 def _is_table(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
+    from judgerel_ray.counting.files.workbook import book_of
     from judgerel_ray.importers.logs.asked import is_log
 
     if [*paths] == [STANDARD_INPUT]:
         return True
     try:
-        return bool(paths) and all(os.path.isfile(path) and not is_log(path) for path in paths)
+        files = [book_of(path)[0] for path in paths]
+        return bool(files) and all(os.path.isfile(file) and not is_log(file) for file in files)
     except JudgeRelError:  # what is wrong with it is said where logs are read
         return False
 

@@ -27,6 +27,7 @@ from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
+    VERSIONED,
     called_of,
     column_flag,
     facets_in,
@@ -669,6 +670,7 @@ class _Reader:
             return None
         below = [name for name in free if key_of(name.partition(".")[0]) in ("feedback", "scores")]
         named = [(name, name.partition(".")[2]) for name in below if "." in name]
+        named += [(name, found[1]) for name in free if (found := VERSIONED.match(name))]
         named = [one for one in named if not is_side_column(one[1].rpartition(".")[2])]
         if len(named) < 2:
             named = [(name, name) for name in free if is_metric(name)]

@@ -134,8 +134,8 @@ TEXTS = (
     "description", "input", "inputs",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
-QUESTIONS = ("prompt", "question", "question_text", "input", "user_input", "query", "frage",
-             "问题", "pregunta")  # fmt: skip
+QUESTIONS = ("prompt", "question", "question_text", "input", "inputs", "user_input", "query",
+             "frage", "问题", "pregunta")  # fmt: skip
 """The text of a question, beside which an id may be of the row."""
 ANSWERS = (
     "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
@@ -189,6 +189,8 @@ STATED = (
     r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?(?:\s*\]\])?$"
 )
 """A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``, ``[[5]]``."""
+VERSIONED = re.compile(r"(.+)/v\d+/[^/]+$")
+"""What MLflow says of a metric, beside its version: ``answer_relevance/v1/score``."""
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
@@ -246,6 +248,7 @@ def is_of_people(name: str) -> bool:
 def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
     name = re.sub(r"\.\d+$", "", name)  # as pandas numbers a name that comes again
+    name = name.rpartition("/")[2] if VERSIONED.match(name) else name
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
 
 

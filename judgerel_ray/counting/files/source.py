@@ -35,7 +35,7 @@ from judgerel_ray.core.text import (
 from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
 from judgerel_ray.counting.files.names import COMMON, JUDGES, may_come_again, roles_of
 from judgerel_ray.counting.files.records import read_json, read_json_lines
-from judgerel_ray.counting.files.workbook import WORKBOOKS, sheet_as_csv
+from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, chosen_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
@@ -44,6 +44,8 @@ _HEAD = 1 << 20  # bytes in which the line of names is looked for
 _MOST_QUOTED = 5
 _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _ITEM = "item_id"
+_REPLICATION, SHEET = "replication", "sheet"
+"""Columns that tell sheets of a workbook apart."""
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -108,8 +110,8 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             return _one(read_from, where, by_row=by_row)
         if Path(read_from).is_dir():
             return _several(_files_in(read_from), where, root=read_from, by_row=by_row)
-        if Path(read_from).exists():
-            check_regular(read_from)
+        if Path(book_of(read_from)[0]).exists():
+            check_regular(book_of(read_from)[0])
             old = _old_run([read_from], where) if _is_part(read_from) else ()
             found = _one(read_from, where, by_row=by_row)
             return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
@@ -299,13 +301,12 @@ def _one(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Sou
 
 def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     """The rows of one file, by its ending."""
-    kind, packed = kind_of(path)
+    book, sheet = book_of(path)
+    kind, packed = kind_of(book)
     notes: tuple[str, ...] = ()
     if kind in WORKBOOKS:
-        content, sheet = sheet_as_csv(unpacked(read_bytes(path), packed, where), where)
-        rows, notes = read_delimited(content, where)
-        notes = (*notes, f"read the sheet {sheet}")
-        return Source(rows=_as_text(rows, where), where=where, notes=notes)
+        return _of_sheets(sheets_as_csv(unpacked(read_bytes(book), packed, where), where),
+                          sheet, where)  # fmt: skip
     if kind not in TABLES:
         known = ", ".join(TABLES[:-1])
         raise SweepError(
@@ -330,6 +331,49 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     else:
         rows = read_json_lines(source, where)
     return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
+
+
+def _of_sheets(sheets: Mapping[str, bytes], asked: str, where: Mapping[str, object]) -> Source:
+    """The rows of a sheet, or of several of the same columns with the sheet of each."""
+    chosen = chosen_sheets(sheets, asked, where)
+    read = {name: read_delimited(content, where) for name, content in chosen.items()}
+    frames = {name: rows for name, (rows, _) in read.items()}
+    columns = [rows.collect_schema().names() for rows in frames.values()]
+    if odd := sorted({name for one in columns for name in {*one} ^ {*columns[0]}}):
+        raise SweepError(
+            f"sheets differ in their columns: {odd[0]} is not in all of {', '.join(chosen)}",
+            where=where, hint="read sheets of different tables one at a time",
+        )  # fmt: skip
+    repeats = repeats_by_sheet([*chosen], columns[0])
+    facts = repeats or [*chosen] * (len(chosen) > 1)
+    told = _REPLICATION if repeats else SHEET
+    if facts and told in columns[0]:
+        raise SweepError(f"a column {told} is in the sheets, and would say which each is",
+                         where=where, hint="read one at a time, or rename it")  # fmt: skip
+    parts = [
+        rows.select(columns[0]).with_columns(*([pl.lit(fact).alias(told)] if facts else []))
+        for rows, fact in zip(frames.values(), facts or [""] * len(frames), strict=True)
+    ]
+    rest = [name for name in sheets if name not in chosen]
+    what = f"read the sheet{'s' * (len(chosen) > 1)} {', '.join(chosen)}"
+    what += f" as one table, with a column {told}" if facts else ""
+    what += f"; not read: {', '.join(rest)}" if rest else ""
+    notes = dict.fromkeys((*(note for _, lines in read.values() for note in lines), what))
+    rows = pl.concat(parts)
+    return Source(rows=_as_text(rows, where), where=where, notes=tuple(notes))
+
+
+def repeats_by_sheet(sheets: Sequence[str], columns: Iterable[str]) -> list[int]:
+    """Give the repeat of each sheet, where its name says so; numbers alone are of any sheet.
+
+    Examples
+    --------
+    >>> repeats_by_sheet(["Run 2", "Run 1"], ["id"]), repeats_by_sheet(["Sheet1", "Sheet2"], [])
+    ([1, 0], [])
+    """
+    words = [re.sub(r"[\W\d_]+", "", name) for name in sheets]
+    is_repeat = all("replication" in roles_of(word) for word in words)
+    return repeats_by_name(sheets, columns) if is_repeat else []
 
 
 def _piped(content: bytes, where: Mapping[str, object]) -> Source:

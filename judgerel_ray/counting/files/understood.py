@@ -16,6 +16,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
@@ -35,6 +36,7 @@ from judgerel_ray.counting.files.meaning import (
     meaning_of,
 )
 from judgerel_ray.counting.files.names import (
+    JUDGES,
     column_flag,
     facet_of,
     facets_in,
@@ -45,10 +47,21 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, first_line, kind_of, quote_names
+from judgerel_ray.counting.files.source import (
+    SHEET,
+    Source,
+    first_line,
+    kind_of,
+    quote_names,
+    read_delimited,
+    readable,
+    repeats_by_sheet,
+)
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
+from judgerel_ray.counting.files.workbook import WORKBOOKS, sheets_as_csv
 
 _MOST_QUOTED = 4
+_SEVERAL = 2
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
 DOCTOR = "; judgerel doctor shows what each may be"
@@ -241,6 +254,61 @@ def _verdict_events(source: Source) -> Source:
     note = f"read events of type {held[0]}, which hold verdicts; left out: {listed}"
     rows = source.rows.filter(event == held[0])
     return replace(source, rows=rows, notes=(*source.notes, note), indexed=False)
+
+
+def with_its_sheet(path: str, stated: Mapping[str, str] | None = None) -> str:
+    """The path with the sheet of a workbook that holds judgments: ``book.xlsx#Judgments``.
+
+    Several do where their names number repeats, or a column `sheet` is stated, which tells them
+    apart. ColumnsMissing where several may hold them, and nothing says which.
+
+    Examples
+    --------
+    >>> with_its_sheet("log.csv")
+    'log.csv'
+    """
+    kind, packed = kind_of(path)
+    if kind not in WORKBOOKS or not Path(path).is_file():
+        return path
+    where = {"file": path}
+    with readable(where):
+        sheets = sheets_as_csv(unpacked(read_bytes(path), packed, where), where)
+    fitting = {name: found for name, one in sheets.items() if (found := _judgment_columns(one))}
+    if len(sheets) < _SEVERAL or not fitting:
+        return path
+    # A sheet that goes by the same kind of name holds the same kind of thing, whatever it says.
+    stems = {_stem_of(name) for name in fitting}
+    alike = [name for name in sheets if name in fitting or _stem_of(name) in stems]
+    columns = fitting[next(iter(fitting))]
+    are_one = len(fitting) == len(alike) and all({*one} == {*columns} for one in fitting.values())
+    if len(alike) == 1 or (are_one and (
+        SHEET in (stated or {}).values() or repeats_by_sheet(alike, columns)
+    )):  # fmt: skip
+        return f"{path}#{','.join(alike)}"
+    ones = " or ".join(quote(f"{path}#{name}") for name in alike[:_MOST_QUOTED])
+    every = (
+        f"{column_flag('judge', SHEET)}, where each is of a judge; "
+        f"{column_flag(REPLICATION, SHEET)}, where each is a repeat; or one alone: "
+    )
+    raise SweepError(
+        f"several sheets may hold the judgments: {', '.join(alike)}",
+        where=where, hint=f"{every * are_one}{ones}",
+    )  # fmt: skip
+
+
+def _stem_of(sheet: str) -> str:
+    """What a sheet's name has in common with others of its kind: all but numbers, or a model."""
+    return "{judge}" if JUDGES.search(sheet) else re.sub(r"\d+", "#", sheet)
+
+
+def _judgment_columns(content: bytes) -> list[str]:
+    """The columns of a sheet that may hold judgments; none of any other sheet."""
+    try:
+        rows = without_stray_rows(Source(rows=read_delimited(content, {})[0])).rows
+        columns = rows.collect_schema().names()
+        return columns if has_judgment_columns(columns) or not meaning_of(rows).lacking else []
+    except SweepError:
+        return []
 
 
 _LOGS = "judgerel_ray.importers.logs.asked:log_name"
