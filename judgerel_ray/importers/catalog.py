@@ -130,8 +130,8 @@ def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
     Where a format was not named it `asks` what else tells files apart that no column tells.
     """
     from judgerel_ray.counting.columns import FACETS
-    from judgerel_ray.counting.files.names import roles_of
-    from judgerel_ray.counting.files.source import read_source, repeats_by_name
+    from judgerel_ray.counting.files.names import repeats_by_name, roles_of
+    from judgerel_ray.counting.files.source import read_source
 
     if len(paths) < 2 or not all(os.path.isfile(path) for path in paths):
         return False

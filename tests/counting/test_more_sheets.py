@@ -138,3 +138,19 @@ def test_a_third_mark_of_two_answers_is_a_tie_where_verdicts_are_said_to_be_plac
     bare = paired(tmp_path / "bare.csv", str)  # a letter alone may be a third answer
     assert refused(bare, capsys).endswith("Try: --verdict-names option")
     assert "write tie for the one" in refused(bare, capsys, "--verdict-names", "place")
+
+
+def test_columns_of_metrics_and_their_versions_are_criteria(tmp_path, capsys):
+    head = "inputs,outputs,token_count,my_own/v2/score,toxicity/v1/score,my_own/v2/justification"
+    row = "What is {0} and why is it so?,it is,{1},{1},0.{1},as {1}\n"
+    rows = "".join(row.format(item, n) for item in ("this", "that") for n in (2, 3))
+    (path := tmp_path / "evaluated.csv").write_text(f"{head}\n{rows}")
+    found = rows_of(path)
+    scores = {
+        criterion: sorted(part["score"]) for (criterion,), part in found.group_by("criterion")
+    }
+    assert scores == {"my_own": [2, 2, 3, 3], "toxicity": [0.2, 0.2, 0.3, 0.3]}
+    assert main(["reduce", str(path)]) == 0
+    assert "my_own/v2/justification (text, time or cost)" in capsys.readouterr().err
+    path.write_text(f"{head}\na,b,2,2,.2,so\nc,d,3,3,.3,no\n")  # too short to be a question's text
+    follow(refused(path, capsys), path, capsys)

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from pathlib import Path
 from shlex import quote
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -107,6 +108,7 @@ TIMES = (
 )
 """When a judgment was made."""
 SPENT = (
+    "token_count",
     "prompt_tokens",
     "completion_tokens",
     "total_tokens",
@@ -138,9 +140,9 @@ QUESTIONS = ("prompt", "question", "question_text", "input", "inputs", "user_inp
              "frage", "问题", "pregunta")  # fmt: skip
 """The text of a question, beside which an id may be of the row."""
 ANSWERS = (
-    "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
-    "generation", "candidate", "message", "antwort", "zusammenfassung", "回答", "respuesta",
-    "reponse",
+    "answer", "response", "output", "outputs", "completion", "summary", "solution", "translation",
+    "essay", "generation", "candidate", "message", "antwort", "zusammenfassung", "回答",
+    "respuesta", "reponse",
 )  # fmt: skip
 """What was judged, or the judge's own words: rows that differ in it may be no repeats."""
 REQUESTS = ("request_id", "call_id", "span_id", "uuid")
@@ -189,8 +191,7 @@ STATED = (
     r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?(?:\s*\]\])?$"
 )
 """A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``, ``[[5]]``."""
-VERSIONED = re.compile(r"(.+)/v\d+/[^/]+$")
-"""What MLflow says of a metric, beside its version: ``answer_relevance/v1/score``."""
+_OF_A_CRITERION = re.compile(r"(?i)(?:feedback|scores)\.(.+?)(?:\.score)?|(.+)/v\d+/score")
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
@@ -248,7 +249,7 @@ def is_of_people(name: str) -> bool:
 def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
     name = re.sub(r"\.\d+$", "", name)  # as pandas numbers a name that comes again
-    name = name.rpartition("/")[2] if VERSIONED.match(name) else name
+    name = re.sub(r"^.+/v\d+/", "", name)  # as MLflow writes what is of a version of a metric
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
 
 
@@ -337,6 +338,21 @@ def is_model(name: str) -> bool:
 def is_metric(name: str) -> bool:
     """Whether a column is called like a criterion that answers are rated by."""
     return key_of(name) in _METRICS
+
+
+def criterion_in(name: str) -> str | None:
+    """The criterion of a column below ``feedback``, or of a metric and its version; None of others.
+
+    Examples
+    --------
+    >>> criterion_in("feedback.tone.score"), criterion_in("toxicity/v1/score"), criterion_in("tone")
+    ('tone', 'toxicity', None)
+    >>> criterion_in("feedback.tone.comment") is criterion_in("toxicity/v1/justification") is None
+    True
+    """
+    found = _OF_A_CRITERION.fullmatch(name)
+    called = (found[1] or found[2]) if found else ""
+    return None if is_side_column(called.rpartition(".")[2]) else called or None
 
 
 def facet_of(names: Iterable[str]) -> str | None:
@@ -489,6 +505,29 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
+
+
+def repeats_by_name(files: Sequence[str], columns: Iterable[str]) -> list[int]:
+    """Give the repeat of each file, where names differ by a number alone and no column says it.
+
+    Examples
+    --------
+    >>> repeats_by_name(["run2.csv", "run10.csv"], ["id"]), repeats_by_name(["a.csv", "b.csv"], [])
+    ([0, 1], [])
+    """
+    if len(files) < 2 or any("replication" in roles_of(name) for name in columns):
+        return []
+    names = [Path(file).name for file in files]
+    if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges
+        return []
+    stems = {re.sub(r"\d+", "#", name) for name in names}
+    numbers = [re.findall(r"\d+", name) for name in names]
+    varying = [place for place in range(len(numbers[0]))
+               if len({one[place] for one in numbers}) > 1] if len(stems) == 1 else []  # fmt: skip
+    if len(varying) != 1:
+        return []
+    order = sorted(int(one[varying[0]]) for one in numbers)
+    return [order.index(int(one[varying[0]])) for one in numbers] if len(set(order)) > 1 else []
 
 
 _VALUES = {"verdict", "score"}

@@ -13,29 +13,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
-from judgerel_ray.core.files import PACKED, STANDARD_INPUT, check_regular, read_bytes, unpacked
+from judgerel_ray.core.files import STANDARD_INPUT, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
     NUMBERED,
     SEPARATORS,
-    Heading,
-    heading_of,
-    marked_encoding,
-    one_kind_of_lines,
-    rows_below,
-    table_text,
 )
-from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
-from judgerel_ray.counting.files.names import COMMON, JUDGES, may_come_again, roles_of
+from judgerel_ray.counting.columns import TYPED, check_width
+from judgerel_ray.counting.files.delimited import kind_of, read_delimited
+from judgerel_ray.counting.files.names import repeats_by_name
 from judgerel_ray.counting.files.records import read_json, read_json_lines
-from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, chosen_sheets, sheets_as_csv
+from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
@@ -44,8 +39,6 @@ _HEAD = 1 << 20  # bytes in which the line of names is looked for
 _MOST_QUOTED = 5
 _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _ITEM = "item_id"
-_REPLICATION, SHEET = "replication", "sheet"
-"""Columns that tell sheets of a workbook apart."""
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -167,19 +160,6 @@ def quote_columns(names: Iterable[str]) -> str:
     'item_id, score'
     """
     return quote_names([name for name in names if name != "outcome"])
-
-
-def kind_of(path: str) -> tuple[str, str]:
-    """Tell the kind of a file by its name, and how it is packed ("" where it is not).
-
-    Examples
-    --------
-    >>> kind_of("logs/Run1.CSV.gz"), kind_of("a.parquet")
-    (('.csv', '.gz'), ('.parquet', ''))
-    """
-    name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
-    packed = name.suffix if name.suffix in PACKED else ""
-    return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
 
 
 def unreadable(path: str, error: BaseException) -> SweepError:
@@ -305,8 +285,9 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     kind, packed = kind_of(book)
     notes: tuple[str, ...] = ()
     if kind in WORKBOOKS:
-        return _of_sheets(sheets_as_csv(unpacked(read_bytes(book), packed, where), where),
-                          sheet, where)  # fmt: skip
+        sheets = sheets_as_csv(unpacked(read_bytes(book), packed, where), where)
+        rows, notes = read_sheets(sheets, sheet, where)
+        return Source(rows=_as_text(rows, where), where=where, notes=notes)
     if kind not in TABLES:
         known = ", ".join(TABLES[:-1])
         raise SweepError(
@@ -331,49 +312,6 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     else:
         rows = read_json_lines(source, where)
     return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
-
-
-def _of_sheets(sheets: Mapping[str, bytes], asked: str, where: Mapping[str, object]) -> Source:
-    """The rows of a sheet, or of several of the same columns with the sheet of each."""
-    chosen = chosen_sheets(sheets, asked, where)
-    read = {name: read_delimited(content, where) for name, content in chosen.items()}
-    frames = {name: rows for name, (rows, _) in read.items()}
-    columns = [rows.collect_schema().names() for rows in frames.values()]
-    if odd := sorted({name for one in columns for name in {*one} ^ {*columns[0]}}):
-        raise SweepError(
-            f"sheets differ in their columns: {odd[0]} is not in all of {', '.join(chosen)}",
-            where=where, hint="read sheets of different tables one at a time",
-        )  # fmt: skip
-    repeats = repeats_by_sheet([*chosen], columns[0])
-    facts = repeats or [*chosen] * (len(chosen) > 1)
-    told = _REPLICATION if repeats else SHEET
-    if facts and told in columns[0]:
-        raise SweepError(f"a column {told} is in the sheets, and would say which each is",
-                         where=where, hint="read one at a time, or rename it")  # fmt: skip
-    parts = [
-        rows.select(columns[0]).with_columns(*([pl.lit(fact).alias(told)] if facts else []))
-        for rows, fact in zip(frames.values(), facts or [""] * len(frames), strict=True)
-    ]
-    rest = [name for name in sheets if name not in chosen]
-    what = f"read the sheet{'s' * (len(chosen) > 1)} {', '.join(chosen)}"
-    what += f" as one table, with a column {told}" if facts else ""
-    what += f"; not read: {', '.join(rest)}" if rest else ""
-    notes = dict.fromkeys((*(note for _, lines in read.values() for note in lines), what))
-    rows = pl.concat(parts)
-    return Source(rows=_as_text(rows, where), where=where, notes=tuple(notes))
-
-
-def repeats_by_sheet(sheets: Sequence[str], columns: Iterable[str]) -> list[int]:
-    """Give the repeat of each sheet, where its name says so; numbers alone are of any sheet.
-
-    Examples
-    --------
-    >>> repeats_by_sheet(["Run 2", "Run 1"], ["id"]), repeats_by_sheet(["Sheet1", "Sheet2"], [])
-    ([1, 0], [])
-    """
-    words = [re.sub(r"[\W\d_]+", "", name) for name in sheets]
-    is_repeat = all("replication" in roles_of(word) for word in words)
-    return repeats_by_name(sheets, columns) if is_repeat else []
 
 
 def _piped(content: bytes, where: Mapping[str, object]) -> Source:
@@ -470,29 +408,6 @@ def _several(
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
-
-
-def repeats_by_name(files: Sequence[str], columns: Iterable[str]) -> list[int]:
-    """Give the repeat of each file, where names differ by a number alone and no column says it.
-
-    Examples
-    --------
-    >>> repeats_by_name(["run2.csv", "run10.csv"], ["id"]), repeats_by_name(["a.csv", "b.csv"], [])
-    ([0, 1], [])
-    """
-    if len(files) < 2 or any("replication" in roles_of(name) for name in columns):
-        return []
-    names = [Path(file).name for file in files]
-    if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges
-        return []
-    stems = {re.sub(r"\d+", "#", name) for name in names}
-    numbers = [re.findall(r"\d+", name) for name in names]
-    varying = [place for place in range(len(numbers[0]))
-               if len({one[place] for one in numbers}) > 1] if len(stems) == 1 else []  # fmt: skip
-    if len(varying) != 1:
-        return []
-    order = sorted(int(one[varying[0]]) for one in numbers)
-    return [order.index(int(one[varying[0]])) for one in numbers] if len(set(order)) > 1 else []
 
 
 def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:
@@ -693,131 +608,3 @@ def _other_kind(path: str, kind: str) -> str | None:
         sweep = shlex.quote(path)
         return f"judgerel plan {sweep}, then judgerel run {sweep} --out run; reduce reads the run"
     return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
-
-
-def read_delimited(
-    source: bytes | str, where: Mapping[str, object], *, separator: str = ",", above: int = 0
-) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    r"""Read a table of text: every column as text, an empty field as null; how, it says in notes.
-
-    In its file `above` lines stand before it.
-
-    Examples
-    --------
-    >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
-    >>> frame.collect().rows(), notes
-    ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
-    """
-    head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
-    # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that
-    # says what stands between columns, as spreadsheets write it.
-    ends = b"\n" in head or b"\r" not in head.rstrip(b"\r")
-    if marked_encoding(head) or not ends or head[:4].lower() == b"sep=":
-        content = source if isinstance(source, bytes) else _whole(source)
-        text, separator = one_kind_of_lines(table_text(content, where), separator)
-        return read_delimited(text.encode(), where, separator=separator)
-    if b"\x00" in head:
-        raise SweepError("the file is not text: it holds zero bytes", where=where)
-    if len(head) == _HEAD and b"\n" not in head.lstrip() and head.lstrip()[:1] not in (b"{", b"["):
-        _refuse_first_line(source, where)
-    text = head.decode("utf-8-sig", errors="replace")
-    if not text.strip():
-        raise SweepError("the file is empty", where=where)
-    heading = heading_of(
-        text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
-    )
-    if heading.titles:
-        content = source if isinstance(source, bytes) else _whole(source)
-        rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
-        frame, _ = read_delimited(
-            rest.encode(), where, separator=heading.separator, above=above + heading.titles
-        )
-        return frame, heading.notes
-    names, between, notes, _ = heading
-    check_width(len(names), where)
-    scanned = io.BytesIO(source) if isinstance(source, bytes) else source
-    regular, blank = _looks(scanned, between, len(names))
-    if not regular or text[:1] in "\r\n":
-        content = source if isinstance(source, bytes) else _whole(source)
-        return _by_python(table_text(content, where), heading, where, above), notes
-    frame = pl.scan_csv(
-        io.BytesIO(source) if isinstance(source, bytes) else source,
-        separator=between, infer_schema=False, glob=False, new_columns=names,
-    )  # fmt: skip
-    # An empty line is no row.
-    return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
-
-
-def first_line(path: str) -> Sequence[str] | None:
-    """The names of the columns of a table of text; None where more than its begin tells them."""
-    kind, packed = kind_of(path)
-    if kind not in SEPARATORS or packed or not Path(path).is_file():
-        return None
-    head = _head(path)
-    if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
-        return None
-    text = head.decode("utf-8-sig", errors="replace")
-    if not text.strip() or text[:4].lower() == "sep=":
-        return None
-    where = {"file": path}
-    heading = heading_of(
-        text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON, again=may_come_again
-    )
-    return None if heading.titles else heading.names
-
-
-def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
-    """Refuse a line of names that is too long for one, with the number of its columns."""
-    with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
-        line = file.readline()
-    n_columns = 1 + max(line.count(sign) for sign in (b",", b";", b"\t", b"|"))
-    raise SweepError(
-        f"the first line names {count_of(n_columns, 'column')} in {len(line):,} bytes, expected "
-        f"at most {_HEAD:,} bytes",
-        where=where,
-        hint="keep the columns that tell judgments apart, such as judge, item_id, replication and "
-        "verdict, or write Parquet",
-    )
-
-
-def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[bool, bool]:
-    """Whether every line has all its fields and Polars reads its quotes, and whether any is empty.
-
-    Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
-    """
-    line = pl.col("line")
-    sign = "\\" + between if between in "|;," else between
-    # A mark stands for each quoted field, to see what is behind it.
-    bare = line.str.replace_all(rf'(^|{sign})"(?:[^"]|"")*"', "${1}\x01")
-    bare = pl.when(line.str.contains('"', literal=True)).then(bare).otherwise(line)
-    is_blank = line.str.strip_chars() == ""
-    uneven = bare.str.count_matches(between, literal=True) != n_columns - 1
-    wrong = (uneven & ~is_blank) | bare.str.contains(rf'"|\x01[^{sign}\r]')
-    try:
-        blanks = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
-        has_wrong, blank = blanks.collect(engine="streaming").row(0)
-    except PolarsError:
-        return False, False  # which byte is wrong is found where it is read
-    return not has_wrong, bool(blank)
-
-
-def _by_python(
-    text: str, heading: Heading, where: Mapping[str, object], above: int
-) -> pl.LazyFrame:
-    """The rows as Python's own reader has them, line by line; refused where one is uneven."""
-    columns: list[list[str | None]] = [[] for _ in heading.names]
-    for _, row in rows_below(text, heading, where, above=above):
-        for column, value in zip(columns, row, strict=True):
-            column.append(value or None)
-    series = zip(heading.names, columns, strict=True)
-    return pl.LazyFrame([pl.Series(name, column, dtype=pl.String) for name, column in series])
-
-
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(_HEAD)
-
-
-def _whole(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()

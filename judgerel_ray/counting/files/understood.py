@@ -20,6 +20,7 @@ from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
+from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
 from judgerel_ray.counting.files.laid_out import (
     key_in,
     keyed,
@@ -43,22 +44,14 @@ from judgerel_ray.counting.files.names import (
     is_aggregate,
     is_answer,
     is_question,
+    is_side_column,
     names_by_pattern,
     roles_of,
 )
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import (
-    SHEET,
-    Source,
-    first_line,
-    kind_of,
-    quote_names,
-    read_delimited,
-    readable,
-    repeats_by_sheet,
-)
+from judgerel_ray.counting.files.source import Source, quote_names, readable
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
-from judgerel_ray.counting.files.workbook import WORKBOOKS, sheets_as_csv
+from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
 
 _MOST_QUOTED = 4
 _SEVERAL = 2
@@ -498,7 +491,7 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             hint = ways
         elif "item_id" in wanted:
             ids = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
-            ids.sort(key=lambda one: not is_question(one))
+            ids.sort(key=lambda one: (not is_question(one), is_side_column(one)))
             items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]
