@@ -32,10 +32,12 @@ def refused(path, capsys, *flags) -> str:
 
 def follow(line, path, capsys) -> None:
     """Every flag that a line suggests leads to numbers by itself."""
-    ways = re.findall(r"--(?:column|item-by-row)(?: (?:'[^']*'|[^\s;,)]+))?", line)
+    ways = re.findall(r"--(?:column|item-by-row)(?: (?:'[^']*'|[^\s;)]+))?", line)
     assert ways, line
     for way in ways:
-        assert main(["reduce", str(path), *shlex.split(way)]) == 0, capsys.readouterr().err
+        assert main(["reduce", str(path), *shlex.split(way.rstrip(",."))]) == 0, (
+            capsys.readouterr().err
+        )
 
 
 def fenced(record, between="\n") -> str:
@@ -154,3 +156,63 @@ def test_columns_of_metrics_and_their_versions_are_criteria(tmp_path, capsys):
     assert "my_own/v2/justification (text, time or cost)" in capsys.readouterr().err
     path.write_text(f"{head}\na,b,2,2,.2,so\nc,d,3,3,.3,no\n")  # too short to be a question's text
     follow(refused(path, capsys), path, capsys)
+
+
+@pytest.mark.parametrize("table", [
+    "id,n_yes,n_no\nq1,3,1\nq2,0,4\n",
+    "item_id,judge,pass_count,fail_count\nq1,a,3,1\nq2,b,2,2\n",
+    "id,verdict,count\nq1,yes,5\nq1,no,5\nq2,yes,10\n",
+])  # fmt: skip
+def test_counts_of_replies_are_no_replies(tmp_path, table, capsys):
+    (path := tmp_path / "counts.csv").write_text(table)
+    line = refused(path, capsys)
+    assert "the rows are aggregated" in line
+    assert "one row a reply" in line
+    if "--column" in line:
+        follow(line, path, capsys)
+
+
+CASES = [f"case_{n}" for n in range(3)]
+
+
+@pytest.mark.parametrize("inside", [
+    lambda: {"runs": [{"verdict": one, "reason": "so"} for one in WORDS]},
+    lambda: [{"run": n, "verdict": one} for n, one in enumerate(WORDS)],
+    lambda: [*WORDS],
+])  # fmt: skip
+def test_a_document_of_cases_is_all_of_them(tmp_path, inside, capsys):
+    (path := tmp_path / "log.json").write_text(json.dumps({case: inside() for case in CASES}))
+    found = rows_of(path).sort("item_id", "replication")
+    assert found.select("item_id", "verdict").rows() == [(c, w) for c in CASES for w in WORDS]
+    assert main(["reduce", str(path)]) == 0
+    assert "read the keys of the document as item_id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("document", [
+    {"gpt-4o": [{"id": "q1", "verdict": "a"}] * 2, "claude-3": [{"id": "q2", "verdict": "b"}] * 2},
+    {"this": {"verdict": "a"}, "that": {"verdict": "b"}}, {"this": ["a", "b"], "that": ["b", "b"]},
+    {case: {"runs": ["a", "b"]} for case in CASES},
+    [{"id": "q1", "judges": {"a": {"scores": {"x": 1, "y": 2}}, "b": {"scores": {"x": 2}}}},
+     {"id": "q2", "judges": {"a": {"scores": {"x": 2, "y": 2}}, "b": {"scores": {"x": 1}}}}],
+])  # fmt: skip
+def test_keys_that_may_tell_several_things_are_asked(tmp_path, document, capsys):
+    (path := tmp_path / "log.json").write_text(json.dumps(document))
+    follow(refused(path, capsys), path, capsys)
+
+
+@pytest.mark.parametrize("document", [
+    {"id": {"0": "q1", "1": "q2"}, "verdict": {"0": "a", "1": "b"}},
+    {"mine": {"0": "q1", "1": "q2"}, "other": {"0": "a", "1": "b"}},
+])  # fmt: skip
+def test_columns_by_row_numbers_are_no_records(tmp_path, document, capsys):
+    (path := tmp_path / "log.json").write_text(json.dumps(document))
+    assert "expected a list of records" in refused(path, capsys)
+
+
+def test_scores_of_known_criteria_below_judges_are_read(tmp_path):
+    judges = {name: {"scores": {"clarity": n, "depth": n + 1}, "comment": "so"}
+              for n, name in enumerate(("gpt-4o", "claude-3"), start=1)}  # fmt: skip
+    (path := tmp_path / "log.jsonl").write_text(json.dumps({"id": "q1", "judges": judges}) + "\n")
+    found = rows_of(path).select("judge", "criterion", "score")
+    assert set(found.rows()) == {("gpt-4o", "clarity", 1), ("gpt-4o", "depth", 2),
+                                 ("claude-3", "clarity", 2), ("claude-3", "depth", 3)}  # fmt: skip

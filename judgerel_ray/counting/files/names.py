@@ -192,6 +192,11 @@ STATED = (
 )
 """A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``, ``[[5]]``."""
 _OF_A_CRITERION = re.compile(r"(?i)(?:feedback|scores)\.(.+?)(?:\.score)?|(.+)/v\d+/score")
+_COUNTED = re.compile(
+    r"(?i)(?:n|num|number|count|anzahl|votes)(?:_of|_for)?[_\-. ]+(.+)|"
+    r"(.+)[_\-. ]+(?:n|counts?|votes)"
+)
+_COUNTS = ("n", "count", "counts", "freq", "frequency", "n_votes", "n_replies", "anzahl", "nombre")
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
@@ -264,6 +269,20 @@ def may_come_again(name: str, names: Iterable[str]) -> bool:
     roles = {*roles_of(name)}
     is_numbered = any("replication" in roles_of(one) for one in names)
     return (bool(roles & _VALUES) and not is_numbered) or (not roles and is_side_column(name))
+
+
+def counted_in(name: str) -> str | None:
+    """What a column counts by its name: a verdict, or "" for what else the row says.
+
+    Examples
+    --------
+    >>> counted_in("n_yes"), counted_in("pass_count"), counted_in("count"), counted_in("n_tokens")
+    ('yes', 'pass', '', None)
+    """
+    if is_side_column(name) or roles_of(name):
+        return None
+    found = _COUNTED.fullmatch(name)
+    return "" if name.lower() in _COUNTS else (found and (found[1] or found[2]))
 
 
 def is_time(name: str) -> bool:

@@ -25,6 +25,7 @@ from judgerel_ray.counting.files.laid_out import (
     key_in,
     keyed,
     laid_out,
+    lifted,
     splitting,
     telling,
     unkeyed,
@@ -39,6 +40,7 @@ from judgerel_ray.counting.files.meaning import (
 from judgerel_ray.counting.files.names import (
     JUDGES,
     column_flag,
+    counted_in,
     facet_of,
     facets_in,
     is_aggregate,
@@ -48,7 +50,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     roles_of,
 )
-from judgerel_ray.counting.files.records import values_series
+from judgerel_ray.counting.files.records import ENTRY, values_series
 from judgerel_ray.counting.files.source import Source, quote_names, readable
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
@@ -115,6 +117,7 @@ def understood(
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
+    _refuse_counts(source, meaning)
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
@@ -128,16 +131,61 @@ def understood(
         ).of(meaning)
     found = laid_out(source, meaning)
     tells = telling if meaning.counts_rows else splitting
-    if names := tells(found.rows, meaning.telling):
+    if names := tells(found.rows, meaning.telling) or _entries(source, meaning):
         raise ColumnsMissing(
-            f"rows of one item differ in column{'s' * (len(names) > 1)} {quote_names(names)}, not "
-            "read: they may be no repeats",
+            f"rows of one item {'may ' * (names == [ENTRY])}differ in column"
+            f"{'s' * (len(names) > 1)} {quote_names(names)}, not read: they may be no repeats",
             where=source.where,
             hint=_telling_hint(names, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     lines = [] if meaning.counts_rows else _answers_line(found, meaning)
     return replace(found, rows=found.rows.drop(inside), notes=(*found.notes, *lines))
+
+
+def _entries(source: Source, meaning: Meaning) -> list[str]:
+    """The column of a document's keys, where several records have one and nothing reads it."""
+    if ENTRY not in meaning.unused or not any(note.endswith(ENTRY) for note in source.notes):
+        return []
+    entries = source.rows.select(pl.col(ENTRY)).collect().to_series()
+    return [ENTRY] if entries.n_unique() < entries.len() else []
+
+
+def _refuse_counts(source: Source, meaning: Meaning) -> None:
+    """Refuse rows that count replies: ``n_yes`` beside ``n_no``, or a verdict and how often."""
+    free = {name: what for name in meaning.unused if (what := counted_in(name)) is not None}
+    if not free:
+        return
+    begin = source.rows.head(SAMPLE).collect(engine="streaming")
+    free = {name: what for name, what in free.items() if _are_counts(begin[name])}
+    each = [name for name, what in free.items() if what and not is_aggregate(what)]
+    said = meaning.columns.get("verdict", "")
+    key = [place for role, place in meaning.columns.items() if role in key_in(meaning.columns)]
+    if "verdict or score" in meaning.lacking and len(each) >= _SEVERAL:
+        how = " and ".join(f"{name} rows of {free[name]}" for name in each[:_MOST_QUOTED])
+        names, also = each, ""
+    elif (
+        said in begin.columns and "" in free.values() and {*key} <= {*begin.columns}
+        and not begin.select(pl.struct(*key, said).is_duplicated().any()).item()
+        and not {*meaning.columns.values()} & {*free}
+    ):  # fmt: skip
+        names = [name for name, what in free.items() if what == ""]
+        how = f"each row as often as {names[0]} says"
+        also = f"; {column_flag('note', names[0])}, where it counts something else"
+    else:
+        return
+    raise ColumnsMissing(
+        f"the rows are aggregated: {quote_names(names)}: numbers of replies, and what each reply "
+        "said is needed",
+        where=source.where, hint=f"a table of one row a reply, in place of counts: {how}{also}",
+    ).of(meaning)  # fmt: skip
+
+
+def _are_counts(column: pl.Series) -> bool:
+    """Whether all of a column are whole numbers from 0 on, some above 1."""
+    number = column.cast(pl.String, strict=False).cast(pl.Float64, strict=False)
+    is_whole = (number == number.floor()) & (number >= 0)
+    return column.len() > 0 and bool(is_whole.fill_null(False).all() and (number > 1).any())
 
 
 def _answers_line(found: Source, meaning: Meaning) -> list[str]:
@@ -163,7 +211,12 @@ def _without_keys(
     columns = source.rows.collect_schema().names()
     for role, place in (stated or {}).items():
         column, rest = parted(place, columns)
-        if role in VALUES and column in columns and rest and facets_in(rest[0]):
+        first = next((n for n, part in enumerate(rest) if facets_in(part)), None)
+        if role not in VALUES or column not in columns or first is None:
+            continue
+        if first:
+            return _without_keys(lifted(source, column, rest[:first]), stated)
+        if facets_in(rest[0]):
             [facts, *_] = facets_in(rest[0])
             source = unkeyed(source, column, facts)
             return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
@@ -456,14 +509,36 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
         )
 
 
+def _keys_of(column: str, below: str) -> list[str]:
+    """What keys of a column may tell, beside what those below them do."""
+    named = {*_KEYS} & {*roles_of(column.removesuffix("s"))}
+    return [one for one in _KEYS if one not in facets_in(below) and one in (named or _KEYS)]
+
+
+def _list_ways(source: Source, meaning: Meaning) -> list[tuple[str, str]]:
+    """Lists of single values that no name tells, all of whose elements may be judgments."""
+    if "verdict or score" not in meaning.lacking:
+        return []
+    begin = source.rows.head(SAMPLE).collect(engine="streaming")
+    found = []
+    for name in begin.columns:
+        if name not in meaning.columns and leaves(begin[name]) == [every := f"{name}.*"]:
+            values = [one for row in values_at(begin[name], ["*"]) for one in row]
+            is_number = all(isinstance(one, int | float) for one in values if one is not None)
+            found.append(("score" if is_number else "verdict", every))
+    return found
+
+
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    facts = [*meaning.ways, *(
+    facts = [*meaning.ways, *_list_ways(source, meaning), *(
         (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
-        for one in ([known] if known else _KEYS)
+        for one in ([known] if known else _keys_of(column, below))
     )]  # fmt: skip
+    facts += [(role, place.replace("{criterion}", "{responder}")) for role, place in facts
+              if "}." in place and place.endswith("{criterion}")]  # fmt: skip
     ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_QUOTED])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
