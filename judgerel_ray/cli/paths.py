@@ -33,7 +33,7 @@ def source_path(path: str) -> str:
     """
     if path == STANDARD_INPUT:
         return path
-    if "://" in path or _exists(path):
+    if "://" in path or _exists(path) or _is_sheet(path):
         _check_stdout(path)
         check_regular(path)
         return path
@@ -70,6 +70,14 @@ def judged_path(path: str) -> str:
         if not (holds_tables(path) and not RunDirectory(url=path).is_run()):
             RunDirectory.open(path)
     return path
+
+
+def _is_sheet(path: str) -> bool:
+    """Whether a path names a sheet of a workbook that is there: ``book.xlsx#Sheet2``."""
+    from judgerel_ray.counting.files.workbook import book_of  # a path alone needs no Polars
+
+    book, sheet = book_of(path) if "#" in path else (path, "")
+    return bool(sheet) and _exists(book)
 
 
 def _exists(path: str) -> bool:

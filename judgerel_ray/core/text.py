@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from difflib import get_close_matches
 from hashlib import blake2b
@@ -235,6 +235,8 @@ _WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_pairs)
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between columns by the ending of a file, unless its first line shows another."""
+NUMBERED = "columns of a name that was there before are numbered"
+"""What is said of columns of one name."""
 _MOST_TITLES = 10  # lines above the names of columns
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -264,9 +266,17 @@ def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
 
 
 def heading_of(
-    text: str, where: Mapping[str, object], *, separator: str, known: Set[str]
+    text: str,
+    where: Mapping[str, object],
+    *,
+    separator: str,
+    known: Set[str],
+    again: Callable[[str, Sequence[str]], bool] | None = None,
 ) -> Heading:
-    r"""Read the line of names: columns are separated by what gives most names that are known."""
+    r"""Read the line of names: columns are separated by what gives most names that are known.
+
+    A name for which `again` is true may come again, and is numbered then: ``x``, ``x.1``.
+    """
     found = {sign: _first_line(text, sign) for sign in (separator, *_BETWEEN)}
 
     def worth(sign: str) -> tuple[int, int]:
@@ -274,7 +284,9 @@ def heading_of(
         return n_known, len(found[sign]) if n_known == 0 else 0
 
     if not any(worth(sign)[0] for sign in found) and (lines := _title_lines(text, known)):
-        below = heading_of(text.split("\n", lines)[lines], where, separator=separator, known=known)
+        below = heading_of(
+            text.split("\n", lines)[lines], where, separator=separator, known=known, again=again
+        )
         note = f"{lines} line{'s' * (lines > 1)} above the names of columns left out, as a title"
         return Heading(below.names, below.separator, (note, *below.notes), lines)
     between = max(found, key=worth)  # the first of those that are worth as much
@@ -294,6 +306,7 @@ def heading_of(
         )
     if not any(names):
         raise SweepError("the first line names no columns", where=where)
+    names, numbered = _numbered_again(names, again)
     twice = [name for name, n in Counter(names).items() if n > 1 and name]
     if twice:
         places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
@@ -305,9 +318,23 @@ def heading_of(
         )
     named = [name or f"column {place}" for place, name in enumerate(names, start=1)]
     if between == separator:
-        return Heading(named, between)
+        return Heading(named, between, numbered)
     note = f"read with {_BETWEEN[between]} between columns, as in its first line"
-    return Heading(named, between, (note,))
+    return Heading(named, between, (note, *numbered))
+
+
+def _numbered_again(
+    names: list[str], again: Callable[[str, Sequence[str]], bool] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Names that may come again with a number each from the second on, and a line that says so."""
+    found, numbered = [], []
+    for place, name in enumerate(names):
+        n = names[:place].count(name)
+        is_again = bool(n and name and again and again(name, names) and f"{name}.{n}" not in names)
+        found.append(f"{name}.{n}" if is_again else name)
+        numbered += [found[-1]] if is_again else []
+    line = f"{NUMBERED}: {', '.join(numbered)}"
+    return found, (line,) if numbered else ()
 
 
 def _title_lines(text: str, known: Set[str]) -> int:

@@ -11,7 +11,7 @@ from judgerel_ray.core.errors import Unreadable, warn_of
 from judgerel_ray.counting.columns import is_judge, of_protocols
 from judgerel_ray.counting.declared import right_verdicts
 from judgerel_ray.counting.files.labelled import with_labels
-from judgerel_ray.counting.files.source import read_source, readable
+from judgerel_ray.counting.files.source import one_column_a_name, read_source, readable
 from judgerel_ray.counting.right_answers import (
     GOLD,
     WHOSE,
@@ -101,7 +101,7 @@ def report_unmatched_gold(
 def beside_table(path: str, flag: str) -> pl.DataFrame:
     """A table that a flag names beside the judgments, read as they are."""
     try:
-        source = read_source(path)
+        source = one_column_a_name(read_source(path))
         warn_of(source.notes)
         with readable(source.where):
             return source.rows.collect()

@@ -44,7 +44,7 @@ from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
-from judgerel_ray.counting.files.understood import check_first_line, understood
+from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
     Tally,
@@ -110,6 +110,7 @@ def tally_file(
     ['A', 'a']
     """
     check_first_line(path, stated or {}, by_row=by_row)
+    path = with_its_sheet(path, stated) if isinstance(path, str) else path
     source = read_source(path, by_row=by_row)
     with readable(source.where):
         source = understood(source, stated)

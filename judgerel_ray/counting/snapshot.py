@@ -22,8 +22,9 @@ from judgerel_ray.core.verb import Labelled, Named, Written, by_name, joined_nam
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import asks_of, menus_of, scales_of, tied_asks
 from judgerel_ray.counting.doubts import ties_counted
+from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.labelled import labels_line, read_labels_table
-from judgerel_ray.counting.files.source import TABLES, frame_of, kind_of
+from judgerel_ray.counting.files.source import TABLES, frame_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.right_answers import GOLD, find_unmatched_gold, judgments_with_gold

@@ -19,6 +19,7 @@ from judgerel_ray.counting.groups.fast_count import little_read_ahead
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import KIND, PLACES, N
 from judgerel_ray.counting.verdicts.places import (
+    N_OPTIONS,
     NO_OPTION,
     ORDER,
     SHOWN,
@@ -151,6 +152,10 @@ def named_verdicts(
             where=where,
             hint="leave --verdict-names out: verdict is the option, label its place; or drop label",
         )
+    notes = ()
+    if _has_marked_tie(tally, names) and orders.len() == _PAIR:
+        tied = tally.rows.with_columns(pl.col("verdict").replace({_MARKED[-1]: NO_OPTION[0]}))
+        tally, names, notes = replace(tally, rows=tied), [*_MARKED[:-1]], (_MARKED_TIE,)
     marks = _marks(names)
     if marks and orders.len() == _PAIR and not orders.null_count():
         return NamedVerdicts(
@@ -158,13 +163,23 @@ def named_verdicts(
         )
     places = Places(labels=_two_places(names, orders, where), orders=_two(orders), item_menus=True)
     rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
-    return NamedVerdicts(rows=rows, known=True, changed=True)
+    return NamedVerdicts(rows=rows, known=True, changed=True, notes=notes)
+
+
+def _has_marked_tie(tally: Tally, names: Sequence[str]) -> bool:
+    """Whether all verdicts are marks as judges of two answers are told to write them."""
+    if tuple(names) != _MARKED or tally.spellings is None or N_OPTIONS in tally.columns:
+        return False
+    return tally.spellings.is_marked
 
 
 def ways_to_name(tally: Tally, where: Mapping[str, object]) -> tuple[str, str]:
     """What may be meant by verdicts that name nobody knows what, and the flags that say it."""
     option = "with --verdict-names option A is the same answer in every order"
     orders, names = tally.nested.units[ORDER].unique(), _names(tally)
+    if _has_marked_tie(tally, names) and orders.len() == _PAIR and not orders.null_count():
+        place = "with --verdict-names place A is the answer shown first and C a tie"
+        return f"{place}, {option}", "--verdict-names place or --verdict-names option"
     try:
         if not _marks(names) or orders.len() != _PAIR or orders.null_count():
             _two_places(names, orders, where)
@@ -369,6 +384,8 @@ def _lacking(tally: Tally) -> bool:
     return bool((cells["placed"] == 0).any())
 
 
+_MARKED = ("A", "B", "C")
+_MARKED_TIE = "[[C]] is taken for a tie, as a judge of two answers writes it"
 _MARK = re.compile(r"^\W*(\w+)\s*([<>=])\2*\s*(\w+)\W*$")
 """One place against the other: ``A>B``, ``[[B>>A]]``, ``A=B``."""
 

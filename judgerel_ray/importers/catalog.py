@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgerel_ray.core import JudgeRelError, SweepError
+from judgerel_ray.core.files import STANDARD_INPUT
 from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
@@ -111,12 +112,34 @@ def read_foreign_judgments(
 
 def _is_table(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
+    from judgerel_ray.counting.files.workbook import book_of
     from judgerel_ray.importers.logs.asked import is_log
 
+    if [*paths] == [STANDARD_INPUT]:
+        return True
     try:
-        return bool(paths) and all(os.path.isfile(path) and not is_log(path) for path in paths)
+        files = [book_of(path)[0] for path in paths]
+        return bool(files) and all(os.path.isfile(file) and not is_log(file) for file in files)
     except JudgeRelError:  # what is wrong with it is said where logs are read
         return False
+
+
+def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
+    """Whether files of the same columns are read as `reduce` reads them, as repeats by their names.
+
+    Where a format was not named it `asks` what else tells files apart that no column tells.
+    """
+    from judgerel_ray.counting.columns import FACETS
+    from judgerel_ray.counting.files.names import repeats_by_name, roles_of
+    from judgerel_ray.counting.files.source import read_source
+
+    if len(paths) < 2 or not all(os.path.isfile(path) for path in paths):
+        return False
+    first, *others = (read_source(path).rows.collect_schema() for path in paths)
+    if any({*other} != {*first} for other in others):
+        return False
+    tells = any(name in FACETS or {*FACETS} & {*roles_of(name)} for name in first)
+    return bool(repeats_by_name(paths, first)) or (asks and not tells)
 
 
 def write_judgments_file(
@@ -149,7 +172,8 @@ def write_judgments_file(
     )
     from judgerel_ray.importers.people import numbered_raters
 
-    if format_name == AUTO and _is_table(paths):
+    was_auto = format_name == AUTO
+    if was_auto and _is_table(paths):
         format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
@@ -161,15 +185,19 @@ def write_judgments_file(
             tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
         return judgments.height
     output = output_to(out, "judgments", reads=paths, force=force)
-    judgments = pl.concat(
-        [
-            read_foreign_judgments(
-                format_name, path, mapping, judge=judge, role=role, reread=reread
-            )
-            for path in paths
-        ],
-        how="diagonal_relaxed",
-    )
+    is_plain = judge is None and role is None and not reread
+    if format_name == "table" and is_plain and _is_one_table(paths, asks=was_auto):
+        judgments = import_table(paths, mapping)
+    else:
+        judgments = pl.concat(
+            [
+                read_foreign_judgments(
+                    format_name, path, mapping, judge=judge, role=role, reread=reread
+                )
+                for path in paths
+            ],
+            how="diagonal_relaxed",
+        )
     if format_name == "people" and "rater" in judgments.columns:
         judgments = numbered_raters(judgments)  # each file numbered its own
     identifying = (*FACETS, "item_id", "role", "block", "replication")

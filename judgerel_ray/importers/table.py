@@ -20,7 +20,7 @@ from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
-from judgerel_ray.counting.files.understood import understood
+from judgerel_ray.counting.files.understood import understood, with_its_sheet
 from judgerel_ray.counting.judgments import refuse_text, refuse_twice
 from judgerel_ray.counting.right_answers import find_unmatched_gold
 from judgerel_ray.counting.verdicts.spelling import spellings_of
@@ -112,12 +112,12 @@ def read_mapping(path: str) -> TableMapping:
     return TableMapping(**options)
 
 
-def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame:
+def import_table(path: str | Sequence[str], mapping: TableMapping | None = None) -> pl.DataFrame:
     r"""Read a table of judgments, its columns named by what they stand for.
 
     Parameters
     ----------
-    path : str
+    path : str or sequence of str
         As for :func:`judgerel_ray.counting.files.source.read_source`.
     mapping : TableMapping, optional
         What stands where; by default every column has the name it needs.
@@ -152,7 +152,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     [('7', 0, 4.0), ('7', 1, None)]
     """
     mapping = mapping or TableMapping()
-    source = read_source(path)
+    source = read_source(with_its_sheet(path, mapping.columns) if isinstance(path, str) else path)
+    path = source.name
     beside: tuple[str, ...] = ()
     if mapping.repeats is not None:
         beside = _beside_note(source.rows.collect_schema().names(), mapping.repeats)

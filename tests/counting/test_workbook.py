@@ -1,9 +1,12 @@
 """Sheets of workbooks are read as the CSV of them would be."""
 
+import re
+import shlex
 import sys
 import zipfile
 from xml.sax.saxutils import escape
 
+import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
@@ -89,6 +92,70 @@ def test_a_workbook_of_several_sheets_with_rows_is_refused_by_their_names(tmp_pa
     (tmp_path / "b.xlsx").write_bytes(b"no workbook")
     with pytest.raises(SweepError, match="the workbook cannot be read"):
         read_source(str(tmp_path / "b.xlsx"))
+
+
+def rated(*words):
+    return [["id", "verdict"], *([f"q{n}", word] for n, word in enumerate(words))]
+
+
+@pytest.mark.parametrize("other", [
+    [["judge", "mean"], ["gpt", 3.5]], [["Written by hand"], ["see"]], [["id", "question"]] * 2,
+])  # fmt: skip
+def test_of_several_sheets_the_one_that_holds_judgments_is_read(tmp_path, capsys, other):
+    workbook(tmp_path / "book.xlsx", Other=other, Judgments=rated("pass", "fail"))
+    assert main(["reduce", str(tmp_path / "book.xlsx")]) == 0
+    assert "read the sheet Judgments; not read: Other" in capsys.readouterr().err
+
+
+def test_sheets_that_number_repeats_are_read_together(tmp_path, capsys):
+    sheets = {"Run 2": rated("pass", "fail"), "Run 10": rated("fail", "fail")}
+    workbook(tmp_path / "book.xlsx", **sheets)
+    out = str(tmp_path / "out.parquet")
+    assert main(["import", "auto", str(tmp_path / "book.xlsx"), "--out", out]) == 0
+    assert "read the sheets Run 2, Run 10" in capsys.readouterr().err
+    found = pl.read_parquet(out).sort("item_id", "replication")
+    assert found["verdict"].to_list() == ["pass", "fail", "fail", "fail"]
+
+
+@pytest.mark.parametrize("names", [("gpt-4o", "claude-3"), ("Sheet1", "Sheet2"), ("Ann", "Bob")])
+def test_several_sheets_that_may_hold_judgments_are_asked(tmp_path, capsys, names):
+    book = str(tmp_path / "book.xlsx")
+    workbook(book, **dict(zip(names, (rated("pass", "fail"), rated("fail", "fail")), strict=True)))
+    assert main(["reduce", book]) == 2
+    line = capsys.readouterr().err
+    assert f"several sheets may hold the judgments: {', '.join(names)}" in line
+    flags = re.findall(r"--column \S+=sheet", line)
+    paths = shlex.split(line.partition("one alone: ")[2])[::2]
+    assert (len(flags), paths) == (2, [f"{book}#{name}" for name in names])
+    for arguments in (*([book, *flag.split()] for flag in flags), *([path] for path in paths)):
+        assert main(["reduce", *arguments]) == 0
+        out = str(tmp_path / "out.parquet")
+        assert main(["import", "auto", *arguments, "--out", out, "--force"]) == 0
+
+
+@pytest.mark.parametrize("second", [[["Nr", "Meinung"], ["q1", "gut"]], rated("pass")[1:] * 2])
+def test_a_sheet_of_the_same_kind_of_name_is_not_left_out(tmp_path, capsys, second):
+    for names in (("Run1", "Run2"), ("gpt-4o", "claude-3")):
+        sheets = dict(zip(names, (rated("pass", "fail"), second), strict=True))
+        workbook(tmp_path / "book.xlsx", **sheets)
+        assert main(["reduce", str(tmp_path / "book.xlsx")]) == 2
+        assert f"several sheets may hold the judgments: {', '.join(names)}" in (
+            capsys.readouterr().err
+        )
+
+
+def test_a_sheet_that_is_not_there_is_named_with_those_that_are(tmp_path, capsys):
+    workbook(tmp_path / "book.xlsx", one=ROWS, two=ROWS)
+    assert main(["reduce", f"{tmp_path / 'book.xlsx'}#three"]) == 2
+    assert "no sheet 'three' has rows, got one, two" in capsys.readouterr().err
+
+
+def test_labels_may_stand_in_a_sheet_of_their_own(tmp_path, capsys):
+    labels = [["id", "label"], ["q0", "pass"], ["q1", "fail"]]
+    workbook(book := tmp_path / "book.xlsx", judged=rated("pass", "fail"), labels=labels)
+    assert main(["reduce", f"{book}#judged", "--labels", f"{book}#labels"]) == 0
+    assert "labels of 2 of 2 items" in capsys.readouterr().err
+    assert main(["reduce", f"{book}#judged", "--labels", str(book)]) == 2
 
 
 def test_a_workbook_says_what_it_needs_where_that_is_not_installed(tmp_path, monkeypatch):

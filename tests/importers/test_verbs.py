@@ -1,6 +1,8 @@
 """Judgments of several paths in one file."""
 
+import io
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -28,6 +30,46 @@ def test_a_path_that_is_there_twice_is_one_line(tmp_path):
     path = released(tmp_path, "j")
     with pytest.raises(SweepError, match=r"a judgment more than once.*judge=j.*item_id=bbh:x"):
         write_judgments_file("schroeder2024", [path, path], str(tmp_path / "out.parquet"))
+
+
+ROWS = "id,verdict\nq1,{}\nq2,pass\n"
+
+
+@pytest.mark.parametrize("format_name", ["auto", "table"])
+def test_files_that_differ_by_a_number_are_repeats_as_for_reduce(tmp_path, format_name, recwarn):
+    paths = [str(tmp_path / f"run{n}.csv") for n in (2, 10)]
+    for path, word in zip(paths, ("pass", "fail"), strict=True):
+        Path(path).write_text(ROWS.format(word))
+    write_judgments_file(format_name, paths, out := str(tmp_path / "out.parquet"))
+    found = pl.read_parquet(out).filter(item_id="q1").sort("replication")
+    assert found["verdict"].to_list() == ["pass", "fail"]
+    assert "each file is a repeat of its own" in "".join(str(one.message) for one in recwarn)
+
+
+def test_files_that_nothing_tells_apart_are_refused_as_by_reduce(tmp_path):
+    paths = [str(tmp_path / f"{name}.csv") for name in ("gpt", "claude")]
+    for n, path in enumerate(paths):  # of other questions each, so that no row is there twice
+        Path(path).write_text(ROWS.format("pass").replace("q", "q" * (n + 1)))
+    with pytest.raises(SweepError, match="no column says what tells them apart"):
+        write_judgments_file("auto", paths, str(tmp_path / "out.parquet"))
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+def test_a_table_or_a_log_that_is_piped_is_told_by_what_it_holds(tmp_path, monkeypatch, capsys):
+    out = str(tmp_path / "out.parquet")
+    piped(monkeypatch, ROWS.format("fail"))
+    assert main(["import", "auto", "-", "--out", out]) == 0
+    assert pl.read_parquet(out).height == 2
+    log = Path(__file__).parents[1] / "cases/fc_single.jsonl"
+    for command in (["import", "auto", "-", "--out", out, "--force"], ["reduce", "-"]):
+        piped(monkeypatch, log.read_text())
+        capsys.readouterr()
+        assert main(command) == 2
+        assert "a log of fastchat is imported first" in capsys.readouterr().err
+
+
+def piped(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 TABLE = "question,s0,s1\nq1,good,bad\nq2,none,good\n"

@@ -33,7 +33,8 @@ from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge, is_no_value
 from judgerel_ray.counting.doubtful_names import nothing_shared, otherwise_line
-from judgerel_ray.counting.files.source import TABLES, kind_of
+from judgerel_ray.counting.files.delimited import kind_of
+from judgerel_ray.counting.files.source import TABLES
 from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.counting.snapshot import Snapshot

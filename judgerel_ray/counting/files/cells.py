@@ -14,7 +14,8 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 
-_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s+(.*?)\s*```\s*$", re.DOTALL)
+_MARKED = re.compile(r"^\s*\[\[\s*[-+\w.]+\s*\]\]\s*$")  # a mark that judges write
 _PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
 _MOST_QUOTED = 8
@@ -36,10 +37,10 @@ def parsed(text: str) -> object:
 
     Examples
     --------
-    >>> parsed('{"pass": true}'), parsed("{'pass': True}"), parsed("[[A]]"), parsed("A")
+    >>> parsed('{"pass": true}'), parsed("{'pass': True}"), parsed("[[5]]"), parsed("A")
     ({'pass': True}, {'pass': True}, None, None)
     """
-    if text.lstrip()[:1] not in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "[") or _MARKED.match(text):
         return None
     try:
         found = json.loads(text)

@@ -13,7 +13,13 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.files.names import key_of, roles_of
-from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
+from judgerel_ray.counting.files.source import (
+    Source,
+    one_column_a_name,
+    quote_names,
+    read_source,
+    readable,
+)
 from judgerel_ray.counting.verdicts.spelling import folded
 
 GOLD, ITEM, RATER = "gold", "item_id", "rater"
@@ -87,7 +93,7 @@ def has_one_label_each(path: str) -> bool:
 
 def _labels_there(path: str) -> pl.DataFrame:
     """All labels of a table, an item and label once."""
-    source = read_source(path)
+    source = one_column_a_name(read_source(path))
     with readable(source.where):
         table = source.rows.collect()
     item = next((name for name in table.columns if name == ITEM), None) or next(

@@ -24,7 +24,9 @@ from judgerel_ray.counting.files.meaning import (
 from judgerel_ray.counting.files.names import (
     STATED,
     facet_of,
+    facets_in,
     is_aggregate,
+    is_metric,
     is_request,
     is_side_column,
     is_time,
@@ -115,12 +117,15 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         below = _below(inner[0])
         if below is None or (len(keys) < _FEWEST_RUNS and facts is None):
             continue
-        texts = pl.DataFrame({"text": [str(one) for one in inner]}).filter(
+        deep = [one for cell in inner for one in _deepest(cell, below)]
+        texts = pl.DataFrame({"text": [str(one) for one in deep]}).filter(
             ~is_no_value(pl.col("text"))
         )
         is_rated = texts.height > 0 and not texts["text"].cast(pl.Float64, strict=False).has_nulls()
         of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
         is_rated |= below != "" and "score" in of_name
+        if below.endswith("{criterion}") and not all(map(is_metric, _keys_at(inner[0], below))):
+            facts = None  # who answered, say: which, only the user knows
         found[column.name] = (facts, "score" if is_rated else "verdict", below)
     return found
 
@@ -135,8 +140,45 @@ def _below(value: object) -> str | None:
     if isinstance(value, dict):
         named = [key for key in value if {*VALUES} & {*roles_of(key)}]
         facts = facet_of(value)
-        return f".{named[0]}" if named else f".{{{facts}}}" if facts else None
+        if named or facts:
+            return f".{named[0]}" if named else f".{{{facts}}}"
+        for key, one in value.items():
+            single = key.removesuffix("s")
+            if isinstance(one, dict) and one and {*VALUES, "criterion"} & {*roles_of(single)}:
+                return f".{key}{_below(one) or '.{criterion}'}"
+        return None
     return ".*" if isinstance(value, list) else ""
+
+
+def _keys_at(value: object, below: str) -> list[str]:
+    """The keys of the object in which the last part of a place below a key stands."""
+    for part in below.split(".")[1:-1]:
+        value = value.get(part) if isinstance(value, dict) else None
+    return [*value] if isinstance(value, dict) else []
+
+
+def _deepest(value: object, below: str) -> list[object]:
+    """The values at a place below a key, of all keys where it has braces."""
+    parts = [one for one in below.split(".") if one]
+    if not parts or not isinstance(value, dict):
+        return [value]
+    each = value.values() if facets_in(parts[0]) else [value.get(parts[0])]
+    return [deep for one in each for deep in _deepest(one, ".".join(parts[1:]))]
+
+
+def lifted(source: Source, column: str, path: Sequence[str]) -> Source:
+    """The rows with what stands at a path inside a column as a column of its own.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"by": ['{"scores": {"tone": 1}}']})
+    >>> lifted(Source(rows=rows), "by", ["scores"]).rows.collect()["by.scores"].to_list()
+    ['{"tone": 1}']
+    """
+    table = source.rows.collect(engine="streaming")
+    name = ".".join([column, *path])
+    cells = values_series(name, [next(iter(one), None) for one in values_at(table[column], path)])
+    return replace(source, rows=table.with_columns(cells).lazy(), indexed=False)
 
 
 def unkeyed(source: Source, column: str, facts: str) -> Source:

@@ -29,6 +29,7 @@ from judgerel_ray.counting.files.names import (
     STATED,
     called_of,
     column_flag,
+    criterion_in,
     facets_in,
     halves,
     in_common,
@@ -667,9 +668,7 @@ class _Reader:
         """A column a criterion: metrics by their names, or what stands below ``feedback``."""
         if "criterion" in self.roles:
             return None
-        below = [name for name in free if key_of(name.partition(".")[0]) in ("feedback", "scores")]
-        named = [(name, name.partition(".")[2]) for name in below if "." in name]
-        named = [one for one in named if not is_side_column(one[1].rpartition(".")[2])]
+        named = [(name, called) for name in free if (called := criterion_in(name))]
         if len(named) < 2:
             named = [(name, name) for name in free if is_metric(name)]
         named = [(name, called) for name, called in named if self._held([name])]
@@ -685,7 +684,7 @@ class _Reader:
             return None
         return Siblings(
             columns=tuple(names), holds=holds,
-            facets={"criterion": tuple(called.removesuffix(".score") for _, called in named)},
+            facets={"criterion": tuple(called for _, called in named)},
         )  # fmt: skip
 
     def _may_be_beside(self, name: str, names: Sequence[str]) -> bool:

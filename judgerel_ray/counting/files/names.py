@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from pathlib import Path
 from shlex import quote
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -107,6 +108,7 @@ TIMES = (
 )
 """When a judgment was made."""
 SPENT = (
+    "token_count",
     "prompt_tokens",
     "completion_tokens",
     "total_tokens",
@@ -134,13 +136,13 @@ TEXTS = (
     "description", "input", "inputs",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
-QUESTIONS = ("prompt", "question", "question_text", "input", "user_input", "query", "frage",
-             "问题", "pregunta")  # fmt: skip
+QUESTIONS = ("prompt", "question", "question_text", "input", "inputs", "user_input", "query",
+             "frage", "问题", "pregunta")  # fmt: skip
 """The text of a question, beside which an id may be of the row."""
 ANSWERS = (
-    "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
-    "generation", "candidate", "message", "antwort", "zusammenfassung", "回答", "respuesta",
-    "reponse",
+    "answer", "response", "output", "outputs", "completion", "summary", "solution", "translation",
+    "essay", "generation", "candidate", "message", "antwort", "zusammenfassung", "回答",
+    "respuesta", "reponse",
 )  # fmt: skip
 """What was judged, or the judge's own words: rows that differ in it may be no repeats."""
 REQUESTS = ("request_id", "call_id", "span_id", "uuid")
@@ -185,10 +187,16 @@ ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]
 BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
 STATED = (
-    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
-    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?$"
+    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?(?:\[\[\s*)?([-+]?\d+(?:[.,]\d+)?)"
+    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%)|pts?|points?|punkte?|stars?)?(?:\s*\]\])?$"
 )
-"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``, ``[[5]]``."""
+_OF_A_CRITERION = re.compile(r"(?i)(?:feedback|scores)\.(.+?)(?:\.score)?|(.+)/v\d+/score")
+_COUNTED = re.compile(
+    r"(?i)(?:n|num|number|count|anzahl|votes)(?:_of|_for)?[_\-. ]+(.+)|"
+    r"(.+)[_\-. ]+(?:n|counts?|votes)"
+)
+_COUNTS = ("n", "count", "counts", "freq", "frequency", "n_votes", "n_replies", "anzahl", "nombre")
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
@@ -245,7 +253,36 @@ def is_of_people(name: str) -> bool:
 
 def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
+    name = re.sub(r"\.\d+$", "", name)  # as pandas numbers a name that comes again
+    name = re.sub(r"^.+/v\d+/", "", name)  # as MLflow writes what is of a version of a metric
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
+
+
+def may_come_again(name: str, names: Iterable[str]) -> bool:
+    """Whether several of the columns are of one thing by one name: repeats of a verdict, or texts.
+
+    Examples
+    --------
+    >>> [may_come_again(name, ["id", "verdict"]) for name in ("verdict", "reason", "question")]
+    [True, True, False]
+    """
+    roles = {*roles_of(name)}
+    is_numbered = any("replication" in roles_of(one) for one in names)
+    return (bool(roles & _VALUES) and not is_numbered) or (not roles and is_side_column(name))
+
+
+def counted_in(name: str) -> str | None:
+    """What a column counts by its name: a verdict, or "" for what else the row says.
+
+    Examples
+    --------
+    >>> counted_in("n_yes"), counted_in("pass_count"), counted_in("count"), counted_in("n_tokens")
+    ('yes', 'pass', '', None)
+    """
+    if is_side_column(name) or roles_of(name):
+        return None
+    found = _COUNTED.fullmatch(name)
+    return "" if name.lower() in _COUNTS else (found and (found[1] or found[2]))
 
 
 def is_time(name: str) -> bool:
@@ -320,6 +357,21 @@ def is_model(name: str) -> bool:
 def is_metric(name: str) -> bool:
     """Whether a column is called like a criterion that answers are rated by."""
     return key_of(name) in _METRICS
+
+
+def criterion_in(name: str) -> str | None:
+    """The criterion of a column below ``feedback``, or of a metric and its version; None of others.
+
+    Examples
+    --------
+    >>> criterion_in("feedback.tone.score"), criterion_in("toxicity/v1/score"), criterion_in("tone")
+    ('tone', 'toxicity', None)
+    >>> criterion_in("feedback.tone.comment") is criterion_in("toxicity/v1/justification") is None
+    True
+    """
+    found = _OF_A_CRITERION.fullmatch(name)
+    called = (found[1] or found[2]) if found else ""
+    return None if is_side_column(called.rpartition(".")[2]) else called or None
 
 
 def facet_of(names: Iterable[str]) -> str | None:
@@ -472,6 +524,29 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
+
+
+def repeats_by_name(files: Sequence[str], columns: Iterable[str]) -> list[int]:
+    """Give the repeat of each file, where names differ by a number alone and no column says it.
+
+    Examples
+    --------
+    >>> repeats_by_name(["run2.csv", "run10.csv"], ["id"]), repeats_by_name(["a.csv", "b.csv"], [])
+    ([0, 1], [])
+    """
+    if len(files) < 2 or any("replication" in roles_of(name) for name in columns):
+        return []
+    names = [Path(file).name for file in files]
+    if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges
+        return []
+    stems = {re.sub(r"\d+", "#", name) for name in names}
+    numbers = [re.findall(r"\d+", name) for name in names]
+    varying = [place for place in range(len(numbers[0]))
+               if len({one[place] for one in numbers}) > 1] if len(stems) == 1 else []  # fmt: skip
+    if len(varying) != 1:
+        return []
+    order = sorted(int(one[varying[0]]) for one in numbers)
+    return [order.index(int(one[varying[0]])) for one in numbers] if len(set(order)) > 1 else []
 
 
 _VALUES = {"verdict", "score"}

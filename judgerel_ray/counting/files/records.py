@@ -6,7 +6,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from polars.exceptions import PolarsError
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
 from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
+from judgerel_ray.counting.files.cells import parsed_cell
+from judgerel_ray.counting.files.names import is_side_column, roles_of
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
@@ -23,6 +25,11 @@ _MOST_SHOWN = 6
 _PIECE = 1 << 16  # bytes of lines whose fields are counted together
 _LONG_PIECE = 1 << 20
 _TOKEN = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|\\.|[{}\[\]]')
+_FENCE = "```"
+_FENCED = re.compile(rf"{_FENCE}\w*\s(?:(?!{_FENCE}).)*{_FENCE}", re.DOTALL)
+_FEWEST = 2  # keys that tell things apart
+ENTRY = "entry"
+"""The column of the keys of a document that tell its records apart, where no word says what."""
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
@@ -72,6 +79,10 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
         return read_json_lines(content, where), ("read as lines of JSON, one record a line",)
     if isinstance(document, list):
         return records_frame(_records(document, where), where).lazy(), ()
+    if isinstance(document, dict) and (keyed := _keyed_records(document)):
+        called = next(iter(keyed[0]))
+        note = f"read the keys of the document as {called}"
+        return records_frame(keyed, where).lazy(), (note,)
     lists = dict(_lists(document)) if isinstance(document, dict) else {}
     if len(lists) == 1:
         name, rows = lists.popitem()
@@ -92,6 +103,49 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
         where=where,
         hint='write one record a row; of pandas: df.to_json(FILE, orient="records")',
     )
+
+
+def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
+    """Records of an object whose keys tell like things apart; none of any other object.
+
+    A key that is the name of a column tells none: such an object is a record, or holds columns.
+    """
+    inside = [*document.values()]
+    if len(inside) < _FEWEST or any(roles_of(key) or is_side_column(key) for key in document):
+        return []
+    if all(isinstance(one, list) and one for one in inside):
+        cells = [cell for one in inside if isinstance(one, list) for cell in one]
+        if not all(isinstance(cell, dict) for cell in cells):
+            if any(isinstance(cell, dict | list) for cell in cells):
+                return []
+            is_number = all(isinstance(cell, int | float) for cell in cells)
+            cells, name = [], "scores" if is_number else "verdicts"
+            inside = [{name: one} for one in inside]
+        records = [cell for cell in cells if isinstance(cell, dict)]
+    else:
+        records = [one for one in inside if isinstance(one, dict)]
+        # What all have makes them alike; columns by row numbers have numbers alone.
+        alike = set.intersection(*({*one} for one in records)) if records else set()
+        if len(records) < len(inside) or not alike or all(one.isdecimal() for one in alike):
+            return []
+    called = _called([*document], {name for one in records for name in one})
+    return [
+        {called: key, **record}
+        for key, one in zip(document, inside, strict=True)
+        for record in (one if isinstance(one, list) else [one])
+        if isinstance(record, dict)
+    ]
+
+
+def _called(keys: Sequence[str], names: Collection[str]) -> str:
+    """What the keys of a document are called beside columns: by their word, or a plain name."""
+    stems = {re.sub(r"[_\-. ]*\d+$", "", key) for key in keys}
+    words = {role for one in stems for role in roles_of(one)} if len(stems) == 1 else set()
+    there = {role for name in names for role in roles_of(name)}
+    for role in ("item_id", "replication"):
+        if role in words - there and role not in names:
+            return role
+    return next(one for one in (ENTRY, f"{ENTRY}_key", f"_{ENTRY}") if one not in names)
 
 
 def _some(names: Iterable[str]) -> str:
@@ -253,7 +307,10 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
     """Records of lines."""
     records: list[dict[str, object]] = []
     names: set[str] = set()
-    for number, line in enumerate(table_text(content, where).split("\n"), start=1):
+    text = table_text(content, where)
+    if text.lstrip().startswith(_FENCE) and not _FENCED.sub("", text).strip():
+        return [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -265,6 +322,8 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
                 problem = f"line {number} is not JSON: {reason}"
             hint = _AS_DOCUMENT if line.lstrip().startswith("[") and not records else None
             raise SweepError(problem, where={**where, "line": number}, hint=hint) from error
+        if isinstance(record, str) and _FENCED.fullmatch(record.strip()):
+            record = _fenced_record(record)
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",
@@ -278,6 +337,12 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
             names.update(record)
             check_width(len(names), where, more=True)
     return records
+
+
+def _fenced_record(reply: str) -> dict[str, object]:
+    """The object in a reply's code fence; the reply itself where it holds none."""
+    inside = parsed_cell(reply)
+    return inside if isinstance(inside, dict) else {"reply": reply}
 
 
 def _records(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[str, object]]:

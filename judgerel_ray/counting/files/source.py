@@ -13,28 +13,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
-from judgerel_ray.core.files import PACKED, STANDARD_INPUT, check_regular, read_bytes, unpacked
+from judgerel_ray.core.files import STANDARD_INPUT, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
+    NUMBERED,
     SEPARATORS,
-    Heading,
-    heading_of,
-    marked_encoding,
-    one_kind_of_lines,
-    rows_below,
-    table_text,
 )
-from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
-from judgerel_ray.counting.files.names import COMMON, JUDGES, roles_of
+from judgerel_ray.counting.columns import TYPED, check_width
+from judgerel_ray.counting.files.delimited import kind_of, read_delimited
+from judgerel_ray.counting.files.names import repeats_by_name
 from judgerel_ray.counting.files.records import read_json, read_json_lines
-from judgerel_ray.counting.files.workbook import WORKBOOKS, sheet_as_csv
+from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
@@ -59,6 +55,7 @@ class Source:
     files: tuple[str, ...] = ()  # The files, where they are several.
     item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.
+    piped: bytes = b""  # JSON that came without a name, which may be the log of a tool.
 
     @property
     def name(self) -> str:
@@ -106,8 +103,8 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             return _one(read_from, where, by_row=by_row)
         if Path(read_from).is_dir():
             return _several(_files_in(read_from), where, root=read_from, by_row=by_row)
-        if Path(read_from).exists():
-            check_regular(read_from)
+        if Path(book_of(read_from)[0]).exists():
+            check_regular(book_of(read_from)[0])
             old = _old_run([read_from], where) if _is_part(read_from) else ()
             found = _one(read_from, where, by_row=by_row)
             return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
@@ -163,19 +160,6 @@ def quote_columns(names: Iterable[str]) -> str:
     'item_id, score'
     """
     return quote_names([name for name in names if name != "outcome"])
-
-
-def kind_of(path: str) -> tuple[str, str]:
-    """Tell the kind of a file by its name, and how it is packed ("" where it is not).
-
-    Examples
-    --------
-    >>> kind_of("logs/Run1.CSV.gz"), kind_of("a.parquet")
-    (('.csv', '.gz'), ('.parquet', ''))
-    """
-    name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
-    packed = name.suffix if name.suffix in PACKED else ""
-    return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
 
 
 def unreadable(path: str, error: BaseException) -> SweepError:
@@ -265,6 +249,20 @@ def _refuse_twice(names: Sequence[str]) -> None:
         raise SweepError(f"two columns are called {twice[0]!r}", where={"rows": "the frame given"})
 
 
+def one_column_a_name(source: Source) -> Source:
+    """The source; refused where columns of one name were numbered, as repeats of a judge are.
+
+    Examples
+    --------
+    >>> one_column_a_name(Source(rows=pl.LazyFrame({"label": ["a"]}))).notes
+    ()
+    """
+    if any(NUMBERED in note for note in source.notes):
+        raise SweepError("several columns have one name", where=source.where,
+                         hint="give each column a name of its own in the first line")  # fmt: skip
+    return source
+
+
 def _items_by_row(found: Source) -> Source:
     """The rows with the number of each as its item."""
     if _ITEM in found.rows.collect_schema():
@@ -283,12 +281,12 @@ def _one(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Sou
 
 def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     """The rows of one file, by its ending."""
-    kind, packed = kind_of(path)
+    book, sheet = book_of(path)
+    kind, packed = kind_of(book)
     notes: tuple[str, ...] = ()
     if kind in WORKBOOKS:
-        content, sheet = sheet_as_csv(unpacked(read_bytes(path), packed, where), where)
-        rows, notes = read_delimited(content, where)
-        notes = (*notes, f"read the sheet {sheet}")
+        sheets = sheets_as_csv(unpacked(read_bytes(book), packed, where), where)
+        rows, notes = read_sheets(sheets, sheet, where)
         return Source(rows=_as_text(rows, where), where=where, notes=notes)
     if kind not in TABLES:
         known = ", ".join(TABLES[:-1])
@@ -326,11 +324,12 @@ def _piped(content: bytes, where: Mapping[str, object]) -> Source:
         rows = pl.scan_parquet(io.BytesIO(content))
     elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
         rows, notes = read_json(content, where)
-    elif begin[:1] == b"{":
+    elif begin[:1] == b"{" or begin[:3] == b"```":
         rows = read_json_lines(content, where)
     else:
         rows, notes = read_delimited(content, where)
-    return Source(rows=_as_text(rows, where), where=where, notes=notes)
+    piped = content if begin[:1] in (b"[", b"{") else b""
+    return Source(rows=_as_text(rows, where), where=where, notes=notes, piped=piped)
 
 
 def _is_json(line: bytes) -> bool:
@@ -389,7 +388,7 @@ def _several(
                 where=where,
                 hint="read files of different tables one at a time",
             )
-    repeats = _repeats_by_name(files, schemas[0])
+    repeats = repeats_by_name(files, schemas[0])
     if repeats:
         frames = [frame.with_columns(replication=pl.lit(place, pl.Int64))
                   for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
@@ -409,23 +408,6 @@ def _several(
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
-
-
-def _repeats_by_name(files: Sequence[str], schema: pl.Schema) -> list[int]:
-    """The repeat of each file, where names differ by a number alone and no column says it."""
-    if len(files) < 2 or any("replication" in roles_of(name) for name in schema):
-        return []
-    names = [Path(file).name for file in files]
-    if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges
-        return []
-    stems = {re.sub(r"\d+", "#", name) for name in names}
-    numbers = [re.findall(r"\d+", name) for name in names]
-    varying = [place for place in range(len(numbers[0]))
-               if len({one[place] for one in numbers}) > 1] if len(stems) == 1 else []  # fmt: skip
-    if len(varying) != 1:
-        return []
-    order = sorted(int(one[varying[0]]) for one in numbers)
-    return [order.index(int(one[varying[0]])) for one in numbers] if len(set(order)) > 1 else []
 
 
 def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:
@@ -626,127 +608,3 @@ def _other_kind(path: str, kind: str) -> str | None:
         sweep = shlex.quote(path)
         return f"judgerel plan {sweep}, then judgerel run {sweep} --out run; reduce reads the run"
     return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
-
-
-def read_delimited(
-    source: bytes | str, where: Mapping[str, object], *, separator: str = ",", above: int = 0
-) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    r"""Read a table of text: every column as text, an empty field as null; how, it says in notes.
-
-    In its file `above` lines stand before it.
-
-    Examples
-    --------
-    >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
-    >>> frame.collect().rows(), notes
-    ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
-    """
-    head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
-    # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that
-    # says what stands between columns, as spreadsheets write it.
-    ends = b"\n" in head or b"\r" not in head.rstrip(b"\r")
-    if marked_encoding(head) or not ends or head[:4].lower() == b"sep=":
-        content = source if isinstance(source, bytes) else _whole(source)
-        text, separator = one_kind_of_lines(table_text(content, where), separator)
-        return read_delimited(text.encode(), where, separator=separator)
-    if b"\x00" in head:
-        raise SweepError("the file is not text: it holds zero bytes", where=where)
-    if len(head) == _HEAD and b"\n" not in head.lstrip() and head.lstrip()[:1] not in (b"{", b"["):
-        _refuse_first_line(source, where)
-    text = head.decode("utf-8-sig", errors="replace")
-    if not text.strip():
-        raise SweepError("the file is empty", where=where)
-    heading = heading_of(text, where, separator=separator, known=KNOWN_BY | COMMON)
-    if heading.titles:
-        content = source if isinstance(source, bytes) else _whole(source)
-        rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
-        frame, _ = read_delimited(
-            rest.encode(), where, separator=heading.separator, above=above + heading.titles
-        )
-        return frame, heading.notes
-    names, between, notes, _ = heading
-    check_width(len(names), where)
-    scanned = io.BytesIO(source) if isinstance(source, bytes) else source
-    regular, blank = _looks(scanned, between, len(names))
-    if not regular or text[:1] in "\r\n":
-        content = source if isinstance(source, bytes) else _whole(source)
-        return _by_python(table_text(content, where), heading, where, above), notes
-    frame = pl.scan_csv(
-        io.BytesIO(source) if isinstance(source, bytes) else source,
-        separator=between, infer_schema=False, glob=False, new_columns=names,
-    )  # fmt: skip
-    # An empty line is no row.
-    return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
-
-
-def first_line(path: str) -> Sequence[str] | None:
-    """The names of the columns of a table of text; None where more than its begin tells them."""
-    kind, packed = kind_of(path)
-    if kind not in SEPARATORS or packed or not Path(path).is_file():
-        return None
-    head = _head(path)
-    if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
-        return None
-    text = head.decode("utf-8-sig", errors="replace")
-    if not text.strip() or text[:4].lower() == "sep=":
-        return None
-    where = {"file": path}
-    heading = heading_of(text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON)
-    return None if heading.titles else heading.names
-
-
-def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
-    """Refuse a line of names that is too long for one, with the number of its columns."""
-    with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
-        line = file.readline()
-    n_columns = 1 + max(line.count(sign) for sign in (b",", b";", b"\t", b"|"))
-    raise SweepError(
-        f"the first line names {count_of(n_columns, 'column')} in {len(line):,} bytes, expected "
-        f"at most {_HEAD:,} bytes",
-        where=where,
-        hint="keep the columns that tell judgments apart, such as judge, item_id, replication and "
-        "verdict, or write Parquet",
-    )
-
-
-def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[bool, bool]:
-    """Whether every line has all its fields and Polars reads its quotes, and whether any is empty.
-
-    Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
-    """
-    line = pl.col("line")
-    sign = "\\" + between if between in "|;," else between
-    # A mark stands for each quoted field, to see what is behind it.
-    bare = line.str.replace_all(rf'(^|{sign})"(?:[^"]|"")*"', "${1}\x01")
-    bare = pl.when(line.str.contains('"', literal=True)).then(bare).otherwise(line)
-    is_blank = line.str.strip_chars() == ""
-    uneven = bare.str.count_matches(between, literal=True) != n_columns - 1
-    wrong = (uneven & ~is_blank) | bare.str.contains(rf'"|\x01[^{sign}\r]')
-    try:
-        blanks = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
-        has_wrong, blank = blanks.collect(engine="streaming").row(0)
-    except PolarsError:
-        return False, False  # which byte is wrong is found where it is read
-    return not has_wrong, bool(blank)
-
-
-def _by_python(
-    text: str, heading: Heading, where: Mapping[str, object], above: int
-) -> pl.LazyFrame:
-    """The rows as Python's own reader has them, line by line; refused where one is uneven."""
-    columns: list[list[str | None]] = [[] for _ in heading.names]
-    for _, row in rows_below(text, heading, where, above=above):
-        for column, value in zip(columns, row, strict=True):
-            column.append(value or None)
-    series = zip(heading.names, columns, strict=True)
-    return pl.LazyFrame([pl.Series(name, column, dtype=pl.String) for name, column in series])
-
-
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(_HEAD)
-
-
-def _whole(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()

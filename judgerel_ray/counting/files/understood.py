@@ -10,18 +10,22 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
+from tempfile import TemporaryDirectory
 
 import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
+from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
 from judgerel_ray.counting.files.laid_out import (
     key_in,
     keyed,
     laid_out,
+    lifted,
     splitting,
     telling,
     unkeyed,
@@ -34,20 +38,25 @@ from judgerel_ray.counting.files.meaning import (
     meaning_of,
 )
 from judgerel_ray.counting.files.names import (
+    JUDGES,
     column_flag,
+    counted_in,
     facet_of,
     facets_in,
     is_aggregate,
     is_answer,
     is_question,
+    is_side_column,
     names_by_pattern,
     roles_of,
 )
-from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, first_line, kind_of, quote_names
+from judgerel_ray.counting.files.records import ENTRY, values_series
+from judgerel_ray.counting.files.source import Source, quote_names, readable
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
+from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
 
 _MOST_QUOTED = 4
+_SEVERAL = 2
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
 DOCTOR = "; judgerel doctor shows what each may be"
@@ -92,11 +101,13 @@ def understood(
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
     if not stated and repeats is None:
-        if has_judgment_columns(columns):
+        if has_judgment_columns(columns) and not {f"{name}.1" for name in VALUES} & {*columns}:
             return source
         path = source.where.get("file")
         if isinstance(path, str) and not source.files[1:] and (log := log_refusal(path)):
             raise log
+        if source.piped:
+            _refuse_piped_log(source.piped)
     source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
@@ -106,6 +117,7 @@ def understood(
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
+    _refuse_counts(source, meaning)
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
@@ -119,16 +131,61 @@ def understood(
         ).of(meaning)
     found = laid_out(source, meaning)
     tells = telling if meaning.counts_rows else splitting
-    if names := tells(found.rows, meaning.telling):
+    if names := tells(found.rows, meaning.telling) or _entries(source, meaning):
         raise ColumnsMissing(
-            f"rows of one item differ in column{'s' * (len(names) > 1)} {quote_names(names)}, not "
-            "read: they may be no repeats",
+            f"rows of one item {'may ' * (names == [ENTRY])}differ in column"
+            f"{'s' * (len(names) > 1)} {quote_names(names)}, not read: they may be no repeats",
             where=source.where,
             hint=_telling_hint(names, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     lines = [] if meaning.counts_rows else _answers_line(found, meaning)
     return replace(found, rows=found.rows.drop(inside), notes=(*found.notes, *lines))
+
+
+def _entries(source: Source, meaning: Meaning) -> list[str]:
+    """The column of a document's keys, where several records have one and nothing reads it."""
+    if ENTRY not in meaning.unused or not any(note.endswith(ENTRY) for note in source.notes):
+        return []
+    entries = source.rows.select(pl.col(ENTRY)).collect().to_series()
+    return [ENTRY] if entries.n_unique() < entries.len() else []
+
+
+def _refuse_counts(source: Source, meaning: Meaning) -> None:
+    """Refuse rows that count replies: ``n_yes`` beside ``n_no``, or a verdict and how often."""
+    free = {name: what for name in meaning.unused if (what := counted_in(name)) is not None}
+    if not free:
+        return
+    begin = source.rows.head(SAMPLE).collect(engine="streaming")
+    free = {name: what for name, what in free.items() if _are_counts(begin[name])}
+    each = [name for name, what in free.items() if what and not is_aggregate(what)]
+    said = meaning.columns.get("verdict", "")
+    key = [place for role, place in meaning.columns.items() if role in key_in(meaning.columns)]
+    if "verdict or score" in meaning.lacking and len(each) >= _SEVERAL:
+        how = " and ".join(f"{name} rows of {free[name]}" for name in each[:_MOST_QUOTED])
+        names, also = each, ""
+    elif (
+        said in begin.columns and "" in free.values() and {*key} <= {*begin.columns}
+        and not begin.select(pl.struct(*key, said).is_duplicated().any()).item()
+        and not {*meaning.columns.values()} & {*free}
+    ):  # fmt: skip
+        names = [name for name, what in free.items() if what == ""]
+        how = f"each row as often as {names[0]} says"
+        also = f"; {column_flag('note', names[0])}, where it counts something else"
+    else:
+        return
+    raise ColumnsMissing(
+        f"the rows are aggregated: {quote_names(names)}: numbers of replies, and what each reply "
+        "said is needed",
+        where=source.where, hint=f"a table of one row a reply, in place of counts: {how}{also}",
+    ).of(meaning)  # fmt: skip
+
+
+def _are_counts(column: pl.Series) -> bool:
+    """Whether all of a column are whole numbers from 0 on, some above 1."""
+    number = column.cast(pl.String, strict=False).cast(pl.Float64, strict=False)
+    is_whole = (number == number.floor()) & (number >= 0)
+    return column.len() > 0 and bool(is_whole.fill_null(False).all() and (number > 1).any())
 
 
 def _answers_line(found: Source, meaning: Meaning) -> list[str]:
@@ -154,7 +211,12 @@ def _without_keys(
     columns = source.rows.collect_schema().names()
     for role, place in (stated or {}).items():
         column, rest = parted(place, columns)
-        if role in VALUES and column in columns and rest and facets_in(rest[0]):
+        first = next((n for n, part in enumerate(rest) if facets_in(part)), None)
+        if role not in VALUES or column not in columns or first is None:
+            continue
+        if first:
+            return _without_keys(lifted(source, column, rest[:first]), stated)
+        if facets_in(rest[0]):
             [facts, *_] = facets_in(rest[0])
             source = unkeyed(source, column, facts)
             return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
@@ -240,6 +302,61 @@ def _verdict_events(source: Source) -> Source:
     return replace(source, rows=rows, notes=(*source.notes, note), indexed=False)
 
 
+def with_its_sheet(path: str, stated: Mapping[str, str] | None = None) -> str:
+    """The path with the sheet of a workbook that holds judgments: ``book.xlsx#Judgments``.
+
+    Several do where their names number repeats, or a column `sheet` is stated, which tells them
+    apart. ColumnsMissing where several may hold them, and nothing says which.
+
+    Examples
+    --------
+    >>> with_its_sheet("log.csv")
+    'log.csv'
+    """
+    kind, packed = kind_of(path)
+    if kind not in WORKBOOKS or not Path(path).is_file():
+        return path
+    where = {"file": path}
+    with readable(where):
+        sheets = sheets_as_csv(unpacked(read_bytes(path), packed, where), where)
+    fitting = {name: found for name, one in sheets.items() if (found := _judgment_columns(one))}
+    if len(sheets) < _SEVERAL or not fitting:
+        return path
+    # A sheet that goes by the same kind of name holds the same kind of thing, whatever it says.
+    stems = {_stem_of(name) for name in fitting}
+    alike = [name for name in sheets if name in fitting or _stem_of(name) in stems]
+    columns = fitting[next(iter(fitting))]
+    are_one = len(fitting) == len(alike) and all({*one} == {*columns} for one in fitting.values())
+    if len(alike) == 1 or (are_one and (
+        SHEET in (stated or {}).values() or repeats_by_sheet(alike, columns)
+    )):  # fmt: skip
+        return f"{path}#{','.join(alike)}"
+    ones = " or ".join(quote(f"{path}#{name}") for name in alike[:_MOST_QUOTED])
+    every = (
+        f"{column_flag('judge', SHEET)}, where each is of a judge; "
+        f"{column_flag(REPLICATION, SHEET)}, where each is a repeat; or one alone: "
+    )
+    raise SweepError(
+        f"several sheets may hold the judgments: {', '.join(alike)}",
+        where=where, hint=f"{every * are_one}{ones}",
+    )  # fmt: skip
+
+
+def _stem_of(sheet: str) -> str:
+    """What a sheet's name has in common with others of its kind: all but numbers, or a model."""
+    return "{judge}" if JUDGES.search(sheet) else re.sub(r"\d+", "#", sheet)
+
+
+def _judgment_columns(content: bytes) -> list[str]:
+    """The columns of a sheet that may hold judgments; none of any other sheet."""
+    try:
+        rows = without_stray_rows(Source(rows=read_delimited(content, {})[0])).rows
+        columns = rows.collect_schema().names()
+        return columns if has_judgment_columns(columns) or not meaning_of(rows).lacking else []
+    except SweepError:
+        return []
+
+
 _LOGS = "judgerel_ray.importers.logs.asked:log_name"
 """Who knows the logs of tools, a room above: asked by its name, of a table with foreign columns."""
 
@@ -254,6 +371,21 @@ def log_refusal(path: str) -> SweepError | None:
         where={"file": path},
         hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
     )
+
+
+def _refuse_piped_log(content: bytes) -> None:
+    """Refuse a tool's log that came without a name; its format is told by a file of it."""
+    with TemporaryDirectory() as folder:
+        for ending in (".json", ".jsonl"):
+            path = Path(folder, f"log{ending}")
+            path.write_bytes(content)
+            if log_refusal(str(path)):
+                raise SweepError(
+                    f"a log of {resolve_name(_LOGS)(str(path))} is imported first",
+                    where={"file": "standard input"},
+                    hint="write it to a file, then judgerel import auto FILE --out "
+                    "judgments.parquet",
+                )
 
 
 def has_judgment_columns(columns: Sequence[str]) -> bool:
@@ -377,14 +509,36 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
         )
 
 
+def _keys_of(column: str, below: str) -> list[str]:
+    """What keys of a column may tell, beside what those below them do."""
+    named = {*_KEYS} & {*roles_of(column.removesuffix("s"))}
+    return [one for one in _KEYS if one not in facets_in(below) and one in (named or _KEYS)]
+
+
+def _list_ways(source: Source, meaning: Meaning) -> list[tuple[str, str]]:
+    """Lists of single values that no name tells, all of whose elements may be judgments."""
+    if "verdict or score" not in meaning.lacking:
+        return []
+    begin = source.rows.head(SAMPLE).collect(engine="streaming")
+    found = []
+    for name in begin.columns:
+        if name not in meaning.columns and leaves(begin[name]) == [every := f"{name}.*"]:
+            values = [one for row in values_at(begin[name], ["*"]) for one in row]
+            is_number = all(isinstance(one, int | float) for one in values if one is not None)
+            found.append(("score" if is_number else "verdict", every))
+    return found
+
+
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    facts = [*meaning.ways, *(
+    facts = [*meaning.ways, *_list_ways(source, meaning), *(
         (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
-        for one in ([known] if known else _KEYS)
+        for one in ([known] if known else _keys_of(column, below))
     )]  # fmt: skip
+    facts += [(role, place.replace("{criterion}", "{responder}")) for role, place in facts
+              if "}." in place and place.endswith("{criterion}")]  # fmt: skip
     ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_QUOTED])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
@@ -412,7 +566,7 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             hint = ways
         elif "item_id" in wanted:
             ids = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
-            ids.sort(key=lambda one: not is_question(one))
+            ids.sort(key=lambda one: (not is_question(one), is_side_column(one)))
             items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]

@@ -33,6 +33,8 @@ _NO_WIDTH = (
 # Joiners are letters of some scripts, and parts of emoji: beside these letters they do nothing.
 _APART = r"[[:ascii:]\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}]"
 _JOINERS = "[\u200c\u200d]+"
+MARKED = r"^\[\[\s*([^\[\]]*[^\[\]\s])\s*\]\]$"
+"""A word in the two brackets in which judges are told to write: ``[[A]]``."""
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
 _TRUTHS = {"1.0": "true", "0.0": "false"}
@@ -77,6 +79,22 @@ def folded(text: pl.Expr) -> pl.Expr:
     number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
     number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign
     return pl.coalesce(pl.when(number.is_finite()).then(number).cast(pl.String), word)
+
+
+def unmarked(text: pl.Expr) -> pl.Expr:
+    """Give words without the white space and the two brackets around them.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"v": [" [[A]]", "[A]"]}).select(unmarked(pl.col("v"))).to_series().to_list()
+    ['A', '[A]']
+    """
+    return text.str.strip_chars().str.replace(MARKED, "${1}")
+
+
+def _all_marked(texts: pl.Series) -> bool:
+    """Whether all of some texts are words in two brackets; a word beside them may be another."""
+    return texts.len() > 0 and bool(texts.str.strip_chars().str.contains(MARKED).all())
 
 
 def loosened(key: pl.Expr) -> pl.Expr:
@@ -140,6 +158,7 @@ class Spellings:
         ['True', 'False']
         """
         text = pl.col(column).cast(pl.String)
+        text = unmarked(text) if self.is_marked else text
         first = self.known.drop_nulls("shown").unique("key", maintain_order=True)
         for words in (_TRUTHS, {word: number for number, word in _TRUTHS.items()}):
             if {*first["key"]} == {*words}:  # of either kind alone: no other verdict is there
@@ -150,6 +169,11 @@ class Spellings:
             first["key"], first["shown"], default=None, return_dtype=pl.String
         )
         return pl.when(~no_value).then(pl.coalesce(shown, text.str.strip_chars())).alias(column)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether every verdict stands in the two brackets in which judges are told to write."""
+        return _all_marked(self.known.drop_nulls("shown")["text"])
 
     def changed(self) -> pl.DataFrame:
         """Rows of `known` whose verdict is not shown as it stands there."""
@@ -171,6 +195,8 @@ class Spellings:
         found_lines = []
         ranked = self.known.sort("n", "text", descending=[True, False])
         verdicts = ranked.drop_nulls("shown")
+        if self.is_marked:
+            found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
         if words := _groups(verdicts.select("text", "shown"), " = "):
             found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
         each_once = verdicts.unique("shown", keep="first", maintain_order=True)
@@ -205,7 +231,10 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     ['B', 'B', 'none']
     """
     text = pl.col("text")
-    known = seen.with_columns(key=folded(text), __bare=text.str.strip_chars())
+    bare = text.str.strip_chars()
+    if _all_marked(seen.filter(~is_no_value(text))["text"]):
+        bare = unmarked(text)
+    known = seen.with_columns(key=folded(bare), __bare=bare)
     keys = set(known["key"])
     if keys <= {*_TRUTHS.values(), *_TRUTHS} and keys & {*_TRUTHS} and keys & {*_TRUTHS.values()}:
         known = known.with_columns(pl.col("key").replace(_TRUTHS))

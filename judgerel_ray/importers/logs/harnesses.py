@@ -87,6 +87,9 @@ def _answers(filtered: object) -> list[str | None]:
 
 def _batch_known(seen: Sight) -> bool:
     record = seen.record()
+    answered = record.get("response")
+    if not (answered is None or isinstance(answered, dict)):  # the text of a reply is no response
+        return False
     return "custom_id" in record and bool({"response", "error"} & record.keys())
 
 

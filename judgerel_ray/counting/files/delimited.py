@@ -1,0 +1,167 @@
+"""Tables of text: what stands between columns, their names, and their rows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.core.files import PACKED
+from judgerel_ray.core.text import (
+    SEPARATORS,
+    Heading,
+    heading_of,
+    marked_encoding,
+    one_kind_of_lines,
+    rows_below,
+    table_text,
+)
+from judgerel_ray.counting.columns import KNOWN_BY, check_width
+from judgerel_ray.counting.files.names import COMMON, may_come_again
+
+_HEAD = 1 << 20  # bytes in which the line of names is looked for
+
+
+def kind_of(path: str) -> tuple[str, str]:
+    """Tell the kind of a file by its name, and how it is packed ("" where it is not).
+
+    Examples
+    --------
+    >>> kind_of("logs/Run1.CSV.gz"), kind_of("a.parquet")
+    (('.csv', '.gz'), ('.parquet', ''))
+    """
+    name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
+    packed = name.suffix if name.suffix in PACKED else ""
+    return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
+
+
+def read_delimited(
+    source: bytes | str, where: Mapping[str, object], *, separator: str = ",", above: int = 0
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    r"""Read a table of text: every column as text, an empty field as null; how, it says in notes.
+
+    In its file `above` lines stand before it.
+
+    Examples
+    --------
+    >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
+    >>> frame.collect().rows(), notes
+    ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
+    """
+    head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
+    # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that
+    # says what stands between columns, as spreadsheets write it.
+    ends = b"\n" in head or b"\r" not in head.rstrip(b"\r")
+    if marked_encoding(head) or not ends or head[:4].lower() == b"sep=":
+        content = source if isinstance(source, bytes) else _whole(source)
+        text, separator = one_kind_of_lines(table_text(content, where), separator)
+        return read_delimited(text.encode(), where, separator=separator)
+    if b"\x00" in head:
+        raise SweepError("the file is not text: it holds zero bytes", where=where)
+    if len(head) == _HEAD and b"\n" not in head.lstrip() and head.lstrip()[:1] not in (b"{", b"["):
+        _refuse_first_line(source, where)
+    text = head.decode("utf-8-sig", errors="replace")
+    if not text.strip():
+        raise SweepError("the file is empty", where=where)
+    heading = heading_of(
+        text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
+    )
+    if heading.titles:
+        content = source if isinstance(source, bytes) else _whole(source)
+        rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
+        frame, _ = read_delimited(
+            rest.encode(), where, separator=heading.separator, above=above + heading.titles
+        )
+        return frame, heading.notes
+    names, between, notes, _ = heading
+    check_width(len(names), where)
+    scanned = io.BytesIO(source) if isinstance(source, bytes) else source
+    regular, blank = _looks(scanned, between, len(names))
+    if not regular or text[:1] in "\r\n":
+        content = source if isinstance(source, bytes) else _whole(source)
+        return _by_python(table_text(content, where), heading, where, above), notes
+    frame = pl.scan_csv(
+        io.BytesIO(source) if isinstance(source, bytes) else source,
+        separator=between, infer_schema=False, glob=False, new_columns=names,
+    )  # fmt: skip
+    # An empty line is no row.
+    return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
+
+
+def first_line(path: str) -> Sequence[str] | None:
+    """The names of the columns of a table of text; None where more than its begin tells them."""
+    kind, packed = kind_of(path)
+    if kind not in SEPARATORS or packed or not Path(path).is_file():
+        return None
+    head = _head(path)
+    if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
+        return None
+    text = head.decode("utf-8-sig", errors="replace")
+    if not text.strip() or text[:4].lower() == "sep=":
+        return None
+    where = {"file": path}
+    heading = heading_of(
+        text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON, again=may_come_again
+    )
+    return None if heading.titles else heading.names
+
+
+def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
+    """Refuse a line of names that is too long for one, with the number of its columns."""
+    with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
+        line = file.readline()
+    n_columns = 1 + max(line.count(sign) for sign in (b",", b";", b"\t", b"|"))
+    raise SweepError(
+        f"the first line names {count_of(n_columns, 'column')} in {len(line):,} bytes, expected "
+        f"at most {_HEAD:,} bytes",
+        where=where,
+        hint="keep the columns that tell judgments apart, such as judge, item_id, replication and "
+        "verdict, or write Parquet",
+    )
+
+
+def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[bool, bool]:
+    """Whether every line has all its fields and Polars reads its quotes, and whether any is empty.
+
+    Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
+    """
+    line = pl.col("line")
+    sign = "\\" + between if between in "|;," else between
+    # A mark stands for each quoted field, to see what is behind it.
+    bare = line.str.replace_all(rf'(^|{sign})"(?:[^"]|"")*"', "${1}\x01")
+    bare = pl.when(line.str.contains('"', literal=True)).then(bare).otherwise(line)
+    is_blank = line.str.strip_chars() == ""
+    uneven = bare.str.count_matches(between, literal=True) != n_columns - 1
+    wrong = (uneven & ~is_blank) | bare.str.contains(rf'"|\x01[^{sign}\r]')
+    try:
+        blanks = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
+        has_wrong, blank = blanks.collect(engine="streaming").row(0)
+    except PolarsError:
+        return False, False  # which byte is wrong is found where it is read
+    return not has_wrong, bool(blank)
+
+
+def _by_python(
+    text: str, heading: Heading, where: Mapping[str, object], above: int
+) -> pl.LazyFrame:
+    """The rows as Python's own reader has them, line by line; refused where one is uneven."""
+    columns: list[list[str | None]] = [[] for _ in heading.names]
+    for _, row in rows_below(text, heading, where, above=above):
+        for column, value in zip(columns, row, strict=True):
+            column.append(value or None)
+    series = zip(heading.names, columns, strict=True)
+    return pl.LazyFrame([pl.Series(name, column, dtype=pl.String) for name, column in series])
+
+
+def _head(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(_HEAD)
+
+
+def _whole(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
