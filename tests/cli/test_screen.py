@@ -152,7 +152,9 @@ sys.meta_path.insert(0, Interrupting())
 SCRIPT = "import sys\nfrom judgerel_ray.__main__ import main\nsys.exit(main())\n"
 
 
-@pytest.mark.parametrize("module", ["judgerel_ray.core", "judgerel_ray.analyses.reliability.verb", "polars"])
+@pytest.mark.parametrize(
+    "module", ["judgerel_ray.core", "judgerel_ray.analyses.reliability.verb", "polars"]
+)
 @pytest.mark.parametrize("how", ["judgerel", "-m"])
 def test_an_interrupt_at_any_import_of_ours_is_one_line(judgments, tmp_path, module, how):
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
