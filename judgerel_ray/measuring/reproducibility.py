@@ -22,8 +22,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
     with_flags,
 )
-from judgerel_ray.measuring.estimates import noise_columns
-from judgerel_ray.measuring.leading import positive_interval
+from judgerel_ray.measuring.estimates import noise_columns, positive_interval
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic

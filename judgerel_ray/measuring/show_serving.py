@@ -37,7 +37,7 @@ def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.measuring.noise import serving_noise
+    >>> from judgerel_ray.measuring.serving import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> print(serving_blocks(serving_noise(rows, groups=["temperature"]))[0].text)
@@ -61,7 +61,7 @@ def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.measuring.noise import serving_noise
+    >>> from judgerel_ray.measuring.serving import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> serving_short(serving_noise(rows, groups=["temperature"]), None)[0].text

@@ -16,7 +16,7 @@ import judgerel_ray
 from judgerel_ray.analyses.advice.short import advised_short
 from judgerel_ray.analyses.advice.tables import Needs
 from judgerel_ray.analyses.advice.unreachable import Unreachable
-from judgerel_ray.analyses.comparison.short import compared_short
+from judgerel_ray.analyses.comparison.show import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short
 from judgerel_ray.analyses.selection.short import systems_short

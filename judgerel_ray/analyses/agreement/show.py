@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from judgerel_ray.analyses.agreement.agreement import AgreementTables, agreement_tables
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -21,9 +22,12 @@ from judgerel_ray.blocks.blocks import (
     key_columns,
 )
 from judgerel_ray.blocks.columns import natural
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, next_step
 from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, percent, reason
+from judgerel_ray.core import SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
+from judgerel_ray.measuring.page_data import PageData
 
 TITLE = "Agreement with labels and between judges"
 _MOST_TINT = 45  # percent of the mark's colour: its text stays readable on it
@@ -245,3 +249,27 @@ def _policy(rows: Sequence[Row]) -> list[Column]:
     if len({row["missing"] for row in rows}) < 2:
         return []
     return [Column(head="no verdict", cells=[_POLICIES[str(row["missing"])] for row in rows])]
+
+
+def agreement_result(
+    found: AgreementTables, notes: tuple[str, ...], command: str | None = None
+) -> Result[AgreementTables]:
+    """Agreement with labels and between judges, as every format is made of it.
+
+    `command` checks the same judgments against requirements.
+    """
+    tables = found.tables()
+    return Result(
+        found=found, tables=tables, notes=notes, full=lambda: agreement_blocks(tables),
+        short=lambda: short_agreement_blocks(tables, command), legend=reading_blocks,
+        rows=found.labels if found.pairs.is_empty() else found.pairs,
+    )  # fmt: skip
+
+
+def agreement_on_page(measured: PageData, _options: object) -> list[Block]:
+    """Make the page's section; none where nothing is known to agree with."""
+    try:
+        found = agreement_tables(measured.judged)
+    except SweepError:  # one judge without labels, or too many judges: the page has more to say
+        return []
+    return [agreement_section(found.tables())]

@@ -13,10 +13,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import ClassVar
 
-from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Use
 from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.core.text import install_hint
@@ -26,6 +26,64 @@ _OF_PEOPLE_WHO_BUILD = ("dev", "docs", "cpu")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _SECONDS = 10
+
+
+class Use(StrEnum):
+    """What a column is taken for: of its own name, or one of several with the same use."""
+
+    ITEM = "item"
+    REPEAT = "repeat"
+    BLOCK = "block"
+    VERDICT = "verdict"
+    SCORE = "score"
+    OUTCOME = "outcome"
+    PLACE = "place"
+    GOLD = "gold"
+    CONFIDENCE = "confidence"
+    KEY = "key"
+    SEED = "seed"
+    N_OPTIONS = "n_options"
+    N_ANSWERS = "n_answers"
+    OPTIONS = "options"
+    COST = "cost"
+    END = "finish_reason"
+    ATTEMPT = "attempt"
+    LANDED = "landed_at"
+    NUISANCE = "nuisance_facet"
+    GROUP = "group"
+    FACET = "facet"
+
+
+class Question(StrEnum):
+    """What may be asked of a file of judgments."""
+
+    REPEATS = "repeats"
+    INTERVALS = "intervals"
+    FACET = "facet"
+    POSITION = "position"
+    RIGHT = "right"
+    PANEL = "panel"
+
+
+class Lack(StrEnum):
+    """What is in the way of a question."""
+
+    REPEATS = "repeats"
+    ITEMS = "items"
+    LEVELS = "levels"
+    ORDERS = "orders"
+    PLACES = "places"
+    LABELS = "labels"
+    JUDGES = "judges"
+
+
+class Doubt(StrEnum):
+    """Why a group of judgments may be no judging at all."""
+
+    UNREADABLE = "few_verdicts"
+    ONE_ANSWER = "one_answer"
+    ONE_PLACE = "one_place"
+    NEARLY_ONE_ANSWER = "nearly_one_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

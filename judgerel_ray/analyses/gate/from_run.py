@@ -43,12 +43,16 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot, replicated
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.correctness import correctness_by_question
-from judgerel_ray.measuring.failures import failure_lines, failures_of
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import (
+    ReduceOptions,
+    failure_lines,
+    failures_of,
+    reduce_judged,
+)
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 

@@ -27,8 +27,7 @@ from judgerel_ray.analyses.gate.standing import (
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.columns import WIDTH
-from judgerel_ray.blocks.junit import Case
-from judgerel_ray.blocks.result import Result
+from judgerel_ray.blocks.result import Case, Result
 from judgerel_ray.blocks.short import MOST_ROWS, named, next_step
 from judgerel_ray.blocks.words import (
     CONFOUNDED,

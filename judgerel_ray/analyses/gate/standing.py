@@ -20,7 +20,7 @@ from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import quote_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
-from judgerel_ray.measuring.tolerance import FAILS, MEETS, is_share, standing
+from judgerel_ray.measuring.reliability import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import KAPPAS, declaration
 from judgerel_ray.stats.intervals.precision import t_quantile

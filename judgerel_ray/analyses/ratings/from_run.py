@@ -39,9 +39,9 @@ from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_gr
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
+from judgerel_ray.measuring.distributions import weighted_groups, weighted_table
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.measuring.weighted import weighted_groups, weighted_table
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
 
 if TYPE_CHECKING:
