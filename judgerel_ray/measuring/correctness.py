@@ -37,7 +37,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.counting.verdicts.spelling import folded
-from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.measuring.estimates import measured_row, noise_columns
 from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
 from judgerel_ray.measuring.tables import LabelledJudges, Questions
 from judgerel_ray.stats import Interval, Level, clopper_pearson, measure
@@ -91,16 +91,11 @@ def correctness_rows(
             elif coefficient.value is not None:
                 interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
             yield {
-                "coefficient": name,
-                "value": coefficient.value,
-                "low": interval.low if coefficient.value is not None else None,
-                "high": interval.high if coefficient.value is not None else None,
-                **noise_columns(None),
-                "measurement": "nominal",
+                **measured_row(coefficient, interval),
+                "low": None if coefficient.value is None else interval.low,
+                "high": None if coefficient.value is None else interval.high,
                 "missing": policy,
-                "n_categories": None,
                 "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-                **method_columns(coefficient.estimator, interval),
                 "undefined": "no_gold" if known.is_empty() else coefficient.undefined,
                 **group.basis,
             }

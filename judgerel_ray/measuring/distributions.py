@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import polars as pl
@@ -183,7 +183,8 @@ def limit_table(
     by = distribution_groups(distributions) if by is None else by
     for name, part in distributions.group_by(*by, maintain_order=True):
         for one, shared in _limits(part, majorities, scales):
-            rows.append({**dict(zip(by, name, strict=True)), **shared, **_coefficient_columns(one)})
+            own = {**asdict(one), "coefficient": one.name}
+            rows.append({**dict(zip(by, name, strict=True)), **own, **shared})
     kinds = {name: distributions.schema[name] for name in by}
     return LimitCoefficients.frame(rows, kinds).sort(*by, maintain_order=True)
 
@@ -281,18 +282,6 @@ def _undefined(one: Coefficient, why: str) -> Coefficient:
     return replace(one, value=None, low=None, high=None, undefined=why)
 
 
-def _coefficient_columns(one: Coefficient) -> dict[str, object]:
-    """A coefficient's own columns."""
-    return {
-        "coefficient": one.name,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "estimator": one.estimator,
-        "undefined": one.undefined,
-    }
-
-
 UNIT = ("item_id", "template", "option_order")
 
 
@@ -315,7 +304,7 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     """
     found = []
     for name, part in rows.filter(pl.col("temperature") > 0).group_by(*GROUP, maintain_order=True):
-        found.append({**dict(zip(GROUP, name, strict=True)), **_split(part)})
+        found.append({**_split(part), **dict(zip(GROUP, name, strict=True))})
     return ReasoningShares.frame(found).sort(*GROUP, descending=[False, False, True])
 
 
@@ -341,14 +330,8 @@ def _split(part: pl.DataFrame) -> dict[str, object]:
     split = split_variance(shares)
     shift = np.abs(split.mean_UV - letters / letters.sum(axis=1, keepdims=True))
     return {
-        "agreement": split.agreement,
-        "reasoning": split.reasoning,
-        "verdict": split.verdict,
-        "ratio": split.ratio,
-        "ratio_low": split.ratio_low,
-        "ratio_high": split.ratio_high,
+        **{name: getattr(split, name, None) for name in ReasoningShares.columns},
         "largest_shift": float(np.nanmax(shift)),
-        "n_questions": split.n_questions,
         "n_replications": part.height,
     }
 

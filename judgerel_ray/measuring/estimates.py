@@ -17,6 +17,7 @@ Shape suffixes: U = units, K = declared categories.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, cast
 
@@ -50,6 +51,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.stats import (
+    Coefficient,
     CountStatistic,
     Interval,
     Level,
@@ -141,7 +143,7 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
         )
         row = _row(group, policy, found, statistic, interval, floor, table)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
-        yield {**row, "measurement": "nominal", "n_categories": printed}
+        yield {**row, "n_categories": printed}
 
 
 def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
@@ -163,10 +165,8 @@ def _valid_row(group: Group) -> Row:
     """The share of replies with a verdict; a request that failed got no reply."""
     found = reply_counts(group.table)
     statistic = count_statistic("valid_rate", n_values=2)
-    row = _row(
-        group, "category", found, statistic, share_interval(found, statistic, group.intervals), None
-    )
-    return {**row, "measurement": "nominal"}
+    interval = share_interval(found, statistic, group.intervals)
+    return _row(group, "category", found, statistic, interval, None)
 
 
 def _row(
@@ -182,16 +182,33 @@ def _row(
     coefficient = measure(found.counts_UV if table is None else table, statistic)
     alike = _alike(group, found, statistic) if interval.undefined == "no_spread" else ALIKE
     return {
-        "coefficient": coefficient.name,
-        "value": coefficient.value,
+        **measured_row(coefficient, interval, floor, alike=alike),
+        "missing": policy,
+        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
+    }
+
+
+def measured_row(
+    found: Coefficient, interval: Interval, floor: NoiseFloor | None = None, *, alike: str = ALIKE
+) -> Row:
+    """Write a coefficient of verdicts as names with its interval and its floor as a row.
+
+    Examples
+    --------
+    >>> found = measure([[2, 0], [1, 1]], count_statistic("percent_agreement", n_values=2))
+    >>> measured_row(found, Interval(low=0.1, high=0.9))["value"]
+    0.5
+    """
+    return {
+        "coefficient": found.name,
+        "value": found.value,
         "low": interval.low,
         "high": interval.high,
         **noise_columns(floor),
-        "missing": policy,
+        "measurement": "nominal",
         "n_categories": None,
-        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
-        **method_columns(coefficient.estimator, interval, floor, alike=alike),
-        "undefined": coefficient.undefined,
+        **method_columns(found.estimator, interval, floor, alike=alike),
+        "undefined": found.undefined,
     }
 
 
@@ -425,10 +442,7 @@ def continuous_rows(
                 elif level != "interval":
                     yield _without_value(group, policy, name, level, "continuous_scores")
                 else:
-                    yield {
-                        **_moment_row(group, policy, name, group.moments),
-                        "conditions": REPEATABILITY,
-                    }
+                    yield _moment_row(group, policy, name, group.moments)
 
 
 def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:
@@ -441,24 +455,15 @@ def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
     if found.value is not None:
         interval = group.intervals.interval(moments_U3, statistic, group.table.clusters_U)
     floor = None if known == "icck" else score_floor(moments.scores_N, moments.unit_N, known)
+    found = replace(found, estimator=f"{found.estimator}, by number, sum and sum of squares")
+    alike = UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE
     return {
-        "coefficient": name,
-        "value": found.value,
-        "low": interval.low,
-        "high": interval.high,
-        **noise_columns(floor),
+        **measured_row(found, interval, floor, alike=alike),
         "measurement": "interval",
         "missing": policy,
-        "n_categories": None,
         "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
-        **method_columns(
-            f"{found.estimator}, by number, sum and sum of squares",
-            interval,
-            floor,
-            alike=UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE,
-        ),
-        "undefined": found.undefined,
         **group.basis,
+        "conditions": REPEATABILITY,
     }
 
 
@@ -552,16 +557,14 @@ def class_rows(group: Group) -> Iterator[Row]:
         for place, name in enumerate(names)
     ]
     for statistic, floor in zip(statistics, noise_floors(found.counts_UV, statistics), strict=True):
-        value = measure(found.counts_UV, statistic)
         interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
         yield {
-            "coefficient": statistic.name, "value": value.value, "low": interval.low,
-            "high": interval.high, **noise_columns(floor), "measurement": "nominal",
-            "missing": policy, "n_categories": None,
+            **measured_row(measure(found.counts_UV, statistic), interval, floor),
+            "missing": policy,
             "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-            **method_columns(statistic.estimator, interval, floor),
-            "undefined": value.undefined, **group.basis, "conditions": REPEATABILITY,
-        }  # fmt: skip
+            **group.basis,
+            "conditions": REPEATABILITY,
+        }
 
 
 def error_rows(group: Group) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from judgerel_ray.blocks.words import cell
+from judgerel_ray.blocks.words import cell, group_columns
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
@@ -489,8 +489,6 @@ def failures_of(
     judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions | None = None
 ) -> pl.DataFrame:
     """Failed requests of the groups that coefficients have, by reason."""
-    names = coefficients.columns
-    groups = names[: names.index("coefficient")]
     block = options.counted_block if options else 0
     source = judged.source
     if judged.run is not None:
@@ -499,7 +497,7 @@ def failures_of(
 
         rows = failed_rows(judged.run, checked_ledger(judged.run))
         source = judged.frame.head(0) if rows is None else rows
-    return failed_requests(source, groups, block=block)
+    return failed_requests(source, group_columns(coefficients), block=block)
 
 
 def failed_by_group(

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.blocks.words import estimator_words, group_columns
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
@@ -72,15 +72,14 @@ def serving_of(
 
     Effects: reads. Retry: safe.
     """
-    groups = _groups(coefficients)
+    groups = group_columns(coefficients)
     if TEMPERATURE not in judged.frame.collect_schema():
         return _nothing(coefficients)
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():
             return _nothing(coefficients)
-    frame = judged.frame
-    found = serving_noise(frame, groups=groups, block=block)
+    found = serving_noise(judged.frame, groups=groups, block=block)
     if found.is_empty() or judged.run is None:
         return found
     try:
@@ -103,13 +102,7 @@ def texts_are_gone(serving: pl.DataFrame) -> bool:
 
 def _nothing(coefficients: pl.DataFrame) -> pl.DataFrame:
     """No rows, in the columns of those that there might be."""
-    return coefficients.select(*_groups(coefficients), *Coefficients.columns).head(0)
-
-
-def _groups(coefficients: pl.DataFrame) -> list[str]:
-    """Columns that make a group."""
-    names = coefficients.columns
-    return names[: names.index("coefficient")]
+    return coefficients.select(*group_columns(coefficients), *Coefficients.columns).head(0)
 
 
 def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFrame:
@@ -117,7 +110,7 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
     if serving.is_empty():
         return coefficients
     both = pl.concat([coefficients, serving], how="diagonal_relaxed").select(coefficients.columns)
-    groups = _groups(coefficients)
+    groups = group_columns(coefficients)
     lead = pl.col("lead").first()  # of the group, whose coefficients stand above
     return both.with_columns(lead=pl.col("lead").fill_null(lead.over(groups) if groups else lead))
 
