@@ -39,6 +39,7 @@ from judgerel_ray.blocks.words import (
     noted,
     number,
     reason,
+    rows_by_group,
 )
 from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag
@@ -217,9 +218,7 @@ def compared_short(
     'x against y, on 3 shared questions: 12 replies'
     """
     groups = comparisons.columns[: comparisons.columns.index("coefficient")]
-    pairs: dict[tuple[object, ...], list[Row]] = {}
-    for row in comparisons.iter_rows(named=True):
-        pairs.setdefault(tuple(row[name] for name in groups), []).append(row)
+    pairs = rows_by_group(comparisons, groups)
     firsts = [_leading(rows) for rows in pairs.values()]
     those = groups_of(firsts, groups)
     findings = [one for rows in pairs.values() for one in _findings(rows, those)]

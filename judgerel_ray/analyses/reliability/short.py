@@ -42,6 +42,7 @@ from judgerel_ray.blocks.words import (
     number,
     percent,
     reason,
+    rows_by_group,
     telling_columns,
 )
 from judgerel_ray.core import count_of, cut_text, shortened
@@ -423,9 +424,7 @@ def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGro
     None is left out where coefficients were chosen, so `named`.
     """
     names = group_columns(coefficients)
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in coefficients.iter_rows(named=True):
-        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    groups = rows_by_group(coefficients, names)
     in_natural_order = sorted(groups, key=lambda key: [*map(natural, key)])
     telling = telling_columns([dict(zip(names, key, strict=True)) for key in groups] or [{}])
     return [

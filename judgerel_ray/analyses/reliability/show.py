@@ -42,6 +42,7 @@ from judgerel_ray.blocks.words import (
     reason,
     remarks,
     replication_words,
+    rows_by_group,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
@@ -170,10 +171,13 @@ def coefficients_text(
     for name in (*names, *(["unit"] if one_unit else [])):
         if name not in varying and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
-    groups = [_in_order(rows if named else of_their_kind(rows)) for rows in _groups(coefficients)]
-    failed = failed_by_group(failures, group_columns(coefficients))
+    groups = [
+        _in_order(rows if named else of_their_kind(rows))
+        for rows in rows_by_group(coefficients, names).values()
+    ]
+    failed = failed_by_group(failures, names)
     compact = _compact(coefficients, varying, notes, failed) if len(groups) > 1 else None
-    if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= WIDTH:
+    if compact and max(len(rows) for rows in groups) <= _COMPACT and _is_narrow(compact):
         say(compact)
         for found, text in group_leads(coefficients):  # the rest is in the table
             if found.code in WARNINGS:
@@ -186,10 +190,8 @@ def coefficients_text(
             say("")
             if label := group_label(rows[0], varying):
                 say(label)
-            failures_here = failed.get(
-                tuple(cell(rows[0][name]) for name in group_columns(coefficients))
-            )
-            for line in _basis(rows, notes, failures_here or {}):
+            failures_here = failed.get(tuple(cell(rows[0][name]) for name in names), {})
+            for line in _basis(rows, notes, failures_here):
                 say(line)
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
@@ -216,15 +218,6 @@ def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     return coefficients.filter(number < _MOST_SHOWN), max(0, n_groups - _MOST_SHOWN)
 
 
-def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
-    """Rows by group, in the order they come in."""
-    columns = group_columns(coefficients)
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in coefficients.iter_rows(named=True):
-        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
-    return list(groups.values())
-
-
 def _in_order(rows: Sequence[Row]) -> list[Row]:
     """Rows of pass and fail with agreement first, on both and on each; others as they come."""
     if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
@@ -240,15 +233,14 @@ def _compact(
     failed: Mapping[tuple[str, ...], Mapping[str, int]],
 ) -> str:
     """All groups in one table; what is the same in every row is said above it."""
-    rows = coefficients.to_dicts()
+    rows, names = coefficients.to_dicts(), group_columns(coefficients)
     columns = {name: [cell(row[name]) for row in rows] for name in varying} | {
         "coefficient": [coefficient_name(row) for row in rows],
         "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
         "questions": [f"{row['n_items']:,}" for row in rows],
         "times asked": [f"{row['n_replications']:,}" for row in rows],
         "failed requests": [
-            _failed(failed.get(tuple(cell(row[name]) for name in group_columns(coefficients))))
-            for row in rows
+            _failed(failed.get(tuple(cell(row[name]) for name in names))) for row in rows
         ],
         "categories": [cell(row["n_categories"]) for row in rows],
         "conditions": [cell(row["conditions"]) for row in rows],
@@ -270,9 +262,9 @@ def _failed(reasons: Mapping[str, int] | None) -> str:
     return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
 
 
-def _width(text: str) -> int:
-    """Columns that a text takes."""
-    return max(map(len, text.splitlines()))
+def _is_narrow(text: str) -> bool:
+    """Whether a terminal is as wide as a text."""
+    return max(map(len, text.splitlines())) <= WIDTH
 
 
 def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]) -> list[str]:
