@@ -176,6 +176,11 @@ def estimate(row: Row) -> str:
     return f"{number(row['value'])} {ends or '[no interval]'}"
 
 
+def short_estimate(row: Row | None) -> str:
+    """Give a coefficient with its interval, or why there is none, as a narrow cell holds it."""
+    return estimate(row).replace("undefined: ", "none: ") if row else "-"
+
+
 def reason(undefined: object) -> str:
     """Write a reason in words."""
     return str(undefined).replace("_", " ")

@@ -131,8 +131,9 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
 def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options: of each protocol by itself, where menus differ."""
     apart = options.by is None or "protocol" in options.by
-    found = [
-        reduce_judgments(
+    found = []
+    for one in judged.by_menu() if apart else [judged]:
+        table = reduce_judgments(
             one.source,
             by=options.by,
             measurement=options.measurement,
@@ -147,8 +148,7 @@ def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
             verdicts_known=one.verdicts_known,
             n_options=one.n_options,
         )
-        for one in (judged.by_menu() if apart else [judged])
-    ]
+        found.append(table)
     return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
 
 

@@ -12,7 +12,7 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
-from judgerel_ray.analyses.gate.looks import GateLook, look_at
+from judgerel_ray.analyses.gate.looks import look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
@@ -23,6 +23,7 @@ from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
     KNOWN,
+    GateLook,
     Verdict,
     needs_a_plan,
     of_requirement,
@@ -126,8 +127,10 @@ def gate_judgments(
     where the data are new. Retry: safe.
     """
     others = dict(baselines or {})
-    frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
-    look = look_at(frames, ledger)
+    look = GateLook()
+    if ledger is not None:
+        frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
+        look = look_at(frames, ledger)
     options = ReduceOptions(
         by=None if by is None else tuple(by),
         intervals=IntervalChoice(confidence=look.confidence, with_errors=True),

@@ -15,6 +15,7 @@ from judgerel_ray.analyses.ratings.cells import (
     rank_cells,
     rank_sentences,
 )
+from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
@@ -29,7 +30,7 @@ from judgerel_ray.blocks.short import (
     short_blocks,
     short_table,
 )
-from judgerel_ray.blocks.words import cell, estimate, explanation, number, reason
+from judgerel_ray.blocks.words import cell, explanation, number, reason, short_estimate
 from judgerel_ray.core import count_of
 
 _FEW = ", few to decide"
@@ -54,12 +55,12 @@ def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | No
     sides = [*across.columns[: across.columns.index("scales")], "scales"] if pairs else []
     of_own, of_pairs = groups_of(repeats, keys), groups_of(pairs, sides)
     columns = {
-        "alpha [95 %]": _valued,
+        "alpha [95 %]": short_estimate,
         "shuffled": lambda row: number(row["noise_floor"]),
         "level": lambda row: cell(row["measurement"]),
     }
     beside = {
-        "across [95 %]": _valued,
+        "across [95 %]": short_estimate,
         "shuffled": lambda row: number(row["noise_floor"]),
         "ceiling": lambda row: number(row["ceiling"]),
         "shift [95 %]": lambda row: around(row, "shift"),
@@ -88,10 +89,6 @@ def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | No
         findings,
         ("rank the judges by both", command),
     )
-
-
-def _valued(row: Row) -> str:
-    return estimate(row).replace("undefined: ", "none: ")
 
 
 def _of_alpha(row: Row, who: str, what: str) -> Iterator[Remark]:
@@ -174,24 +171,22 @@ def _of_alignment(row: Row, groups: Groups, first: str) -> Iterator[Remark]:
     yield from findings_of_row(row, who)
 
 
-def ranks_short(
-    ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame, command: str | None
-) -> list[Block]:
+def ranks_short(found: JudgeRanks, command: str | None) -> list[Block]:
     """Lay the short answer of ``rank`` out: a row a judge, a column a measure.
 
     Examples
     --------
-    >>> ranks_short(pl.DataFrame(), pl.DataFrame(), pl.DataFrame(), None)[0].text
+    >>> ranks_short(JudgeRanks(), None)[0].text
     'no judge has a measure to rank by'
     """
-    if ranks.is_empty():
+    if found.ranks.is_empty():
         return short_blocks("no judge has a measure to rank by", [], [])
     rows: list[dict[str, object]] = []
     findings: list[Remark] = []
     heads: dict[str, None] = {}
-    several = ranks["temperature"].n_unique() > 1
-    for part in ranks.partition_by("temperature", maintain_order=True):
-        named, lines = rank_cells(part, mean_ranks)
+    several = found.ranks["temperature"].n_unique() > 1
+    for part in found.ranks.partition_by("temperature", maintain_order=True):
+        named, lines = rank_cells(part, found.mean_ranks)
         heat = part["temperature"][0]
         heads |= dict.fromkeys(named[1:])
         for line in lines:
@@ -200,7 +195,7 @@ def ranks_short(
         who = f"temperature {cell(heat)}" if several else ""
         findings += _of_ranks(part, who)
         findings += [Remark(text=text, who=who, kind=text) for text in rank_sentences(part)]
-    lines_of_pairs = map(agreement_line, agreements.iter_rows(named=True))
+    lines_of_pairs = map(agreement_line, found.agreements.iter_rows(named=True))
     findings += [Remark(text=text, kind="tau") for text in lines_of_pairs if text]
     groups = groups_of(rows, ["temperature", "judge"])
     columns = {head: (lambda row, head=head: str(row.get(head, "-"))) for head in heads}

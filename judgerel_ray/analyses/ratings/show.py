@@ -22,6 +22,7 @@ from judgerel_ray.analyses.ratings.cells import (
     rank_sentences,
     self_consistency_cells,
 )
+from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
@@ -33,6 +34,7 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Table,
     key_columns,
+    numeric,
     row_columns,
 )
 from judgerel_ray.blocks.columns import varying_groups
@@ -90,9 +92,7 @@ class Rated:
     self_consistency: pl.DataFrame  # Self-consistency, from `reduce_judgments`.
     across: pl.DataFrame  # From `inter_scale_table`.
     aligned: pl.DataFrame  # From `alignment_table`.
-    ranks: pl.DataFrame
-    mean_ranks: pl.DataFrame
-    agreements: pl.DataFrame
+    ranked: JudgeRanks
 
 
 def rating_sections(found: Rated | None) -> list[Block]:
@@ -118,7 +118,7 @@ def rating_sections(found: Rated | None) -> list[Block]:
         ),
         Section("Ratings against temperature", _heats(found)),
         *alignment_section(found.aligned),
-        Section("Judges ranked", ranking_blocks(found.ranks, found.mean_ranks, found.agreements)),
+        Section("Judges ranked", ranking_blocks(found.ranked)),
     ]
 
 
@@ -156,18 +156,11 @@ def self_consistency_blocks(self_consistency: pl.DataFrame) -> list[Block]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    rows = _table(
-        "Self-consistency",
-        self_consistency,
-        "coefficient",
-        (),
-        SELF_CONSISTENCY_HEADS,
-        self_consistency_cells,
-    )
+    heads, cells = SELF_CONSISTENCY_HEADS, self_consistency_cells
     return [
         Paragraph(READ_SELF_CONSISTENCY),
         Figures(self_consistency_figures(self_consistency), SELF_CONSISTENCY_LEGEND),
-        rows,
+        _table("Self-consistency", self_consistency, "coefficient", (), heads, cells),
     ]
 
 
@@ -228,10 +221,9 @@ def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str]
     ]
     firsts: list[Row] = [next(iter(part.values())) for part in parts]
     columns = [
-        Column(
-            head=f"temperature {cell(heat)}",
-            cells=[estimate(part[heat]) if heat in part else "-" for part in parts],
-            is_number=True,
+        numeric(
+            f"temperature {cell(heat)}",
+            [estimate(part[heat]) if heat in part else "-" for part in parts],
         )
         for heat in heats
     ]
@@ -287,27 +279,25 @@ def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
     ]
 
 
-def ranking_blocks(
-    ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame
-) -> list[Block]:
+def ranking_blocks(found: JudgeRanks) -> list[Block]:
     """Say how judges rank by every measure, a table a temperature.
 
     Examples
     --------
-    >>> ranking_blocks(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
+    >>> ranking_blocks(JudgeRanks())
     []
     """
-    if ranks.is_empty():
+    if found.ranks.is_empty():
         return []
-    found: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(ranks))]
-    for part in ranks.partition_by("temperature", maintain_order=True):
-        heads, lines = rank_cells(part, mean_ranks)
+    blocks: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(found.ranks))]
+    for part in found.ranks.partition_by("temperature", maintain_order=True):
+        heads, lines = rank_cells(part, found.mean_ranks)
         heat = part["temperature"][0]
         at = "" if heat is None else f", temperature {cell(heat)}"
         caption = f"Ranks{at}: {'; '.join(rank_sentences(part))}"
-        found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
-    sentences = [agreement_line(row) for row in agreements.iter_rows(named=True)]
-    return [*found, *(Paragraph(line, "soft") for line in sentences if line)]
+        blocks.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
+    sentences = [agreement_line(row) for row in found.agreements.iter_rows(named=True)]
+    return [*blocks, *(Paragraph(line, "soft") for line in sentences if line)]
 
 
 def _table(

@@ -34,7 +34,6 @@ from judgerel_ray.blocks.words import (
     cell,
     coefficient_name,
     conditions,
-    estimate,
     group_columns,
     group_label,
     noted,
@@ -43,6 +42,7 @@ from judgerel_ray.blocks.words import (
     percent,
     reason,
     rows_by_group,
+    short_estimate,
     telling_columns,
 )
 from judgerel_ray.core import count_of, cut_text, shortened
@@ -170,7 +170,7 @@ def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
         cells.append(
             {name: column[place] for name, column in names.items()}
             | {
-                "alpha [95 %]": _estimate(alpha),
+                "alpha [95 %]": short_estimate(alpha),
                 "of": str((alpha or {}).get("conditions") or "-"),
                 "shuffled": number(alpha["noise_floor"]) if alpha else "-",
                 "same prompt": number(again["value"]) if again else "-",
@@ -215,7 +215,7 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
         lines.append([
             *(column[place] for column in names.values()),
             share_with_ends(right) if right and right["value"] is not None else "-",
-            _estimate(kappa),
+            short_estimate(kappa),
             number(kappa["noise_floor"]) if kappa else "-",
             number(people["value"]) if people else "-",
             "-" if n is None else f"{n:,}",
@@ -225,11 +225,6 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
     return _within(
         [heads[i] for i in kept], [[line[i] for i in kept] for line in lines], len(names)
     )
-
-
-def _estimate(row: Row | None) -> str:
-    """A number with its interval, or why there is none."""
-    return estimate(row).replace("undefined: ", "none: ") if row else "-"
 
 
 def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[ShownGroup]) -> str:
@@ -256,9 +251,8 @@ def named_table(groups: Sequence[ShownGroup]) -> str:
             line = [*(column[place] for column in names.values()), coefficient_name(row)]
             line += [str(row["conditions"] or "-")] * (len(kinds) > 1)
             line += [str(row["missing"] or "-")] * (len(policies) > 1)
-            value = estimate(row).replace("undefined: ", "none: ")
             remark = "noise" if row["noise"] else ""
-            lines.append([*line, value, number(row["noise_floor"]), remark])
+            lines.append([*line, short_estimate(row), number(row["noise_floor"]), remark])
     return "\n".join([_within(heads, lines, len(names)), *_more_groups(len(groups))])
 
 

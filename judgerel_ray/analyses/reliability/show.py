@@ -43,6 +43,7 @@ from judgerel_ray.blocks.words import (
     remarks,
     replication_words,
     rows_by_group,
+    short_estimate,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
@@ -245,7 +246,7 @@ def _compact(
         "categories": [cell(row["n_categories"]) for row in rows],
         "conditions": [cell(row["conditions"]) for row in rows],
         "unit": [cell(row["unit"]) for row in rows],
-        "value [95 %]": [_value(row) for row in rows],
+        "value [95 %]": [short_estimate(row) for row in rows],
         "noise floor": [number(row["noise_floor"]) for row in rows],
         "remark": [_marks(row, notes) for row in rows],
     }
@@ -279,7 +280,7 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     for row in rows:
         if row["coefficient"] == "valid_rate":
             marks = _marks(row, notes)
-            text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
+            text += f", valid verdicts {short_estimate(row)}{' ' * bool(marks)}{marks}"
     lines = _wrapped(f"{text}; {failures_in_words(failed)}" if failed else text)
     found = lead(rows)
     if found is None:
@@ -334,9 +335,9 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
     if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_value, rows)):
         names = ", ".join(coefficient_name(row) for row in rows)
         marks = " ".join(dict.fromkeys(_marks(row, notes) for row in rows))
-        return "\n".join([*above, *_wrapped(f"{names}: {_value(rows[0])} {marks}", "    ")])
+        return "\n".join([*above, *_wrapped(f"{names}: {short_estimate(rows[0])} {marks}", "    ")])
     lines = [
-        [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
+        [coefficient_name(row), short_estimate(row), number(row["noise_floor"]), _marks(row, notes)]
         for row in rows
     ]
     return "\n".join([*above, plain_table(_HEADS, lines)])
@@ -345,11 +346,6 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
 def _has_value(row: Row) -> bool:
     """Whether a number is there: a value, or the ends between which it is."""
     return row["value"] is not None or row["low"] is not None
-
-
-def _value(row: Row) -> str:
-    """The value with its interval; why there is none."""
-    return estimate(row).replace("undefined: ", "none: ")
 
 
 def _marks(row: Row, notes: dict[str, int]) -> str:
