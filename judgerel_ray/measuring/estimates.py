@@ -105,15 +105,7 @@ def group_rows(
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]
     """
-    levels = levels or (group.level,)
-    numeric = [level for level in levels if level != "nominal"]
-    named = [name for name in coefficients if name != "valid_rate"]
-    nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
-    # Of numbers there is one analysis of variance, whatever alpha makes of their order.
-    scored: list[tuple[str, Level]] = [
-        ("krippendorff_alpha", level) for level in numeric if "krippendorff_alpha" in named
-    ]
-    scored += [(name, "interval") for name in named if name in _ICC and numeric]
+    nominal, scored = _by_level(coefficients, levels or (group.level,))
     nothing_asked = group.n_missing > 0 and not missing
     for policy in missing if group.n_without or nothing_asked else ("category",):
         for row in (
@@ -123,6 +115,19 @@ def group_rows(
             yield {**row, **group.basis, "conditions": REPEATABILITY}
     if "valid_rate" in coefficients:
         yield {**_valid_row(group), **group.basis}
+
+
+def _by_level(
+    coefficients: Sequence[str], levels: Sequence[Level]
+) -> tuple[list[str], list[tuple[str, Level]]]:
+    """Coefficients of verdicts as mere names, and those of numbers, each with its level."""
+    named = [name for name in coefficients if name != "valid_rate"]
+    numeric = [level for level in levels if level != "nominal"]
+    alphas = numeric if "krippendorff_alpha" in named else []
+    scored: list[tuple[str, Level]] = [("krippendorff_alpha", level) for level in alphas]
+    # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+    scored += [(name, "interval") for name in _ICC if name in named and numeric]
+    return [name for name in named if name not in OF_NUMBERS or "nominal" in levels], scored
 
 
 def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
@@ -271,16 +276,10 @@ def bound_rows(
     """
     n_failed = group.table.n_rows(FAILED)
     if group.n_missing:
-        levels = levels or (group.level,)
-        named = [name for name in coefficients if name != "valid_rate"]
-        nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
+        nominal, scored = _by_level(coefficients, levels or (group.level,))
         yield from _nominal_bounds(group, nominal, counted=counted)
-        numeric = [level for level in levels if level != "nominal"]
-        for name in (name for name in OF_NUMBERS if name in named):
-            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
-            of_scores: Sequence[Level] = ("interval",) if numeric else ()
-            for level in numeric if name == "krippendorff_alpha" else of_scores:
-                yield _scored_bounds(group, name, level, counted=counted)
+        for name, level in scored:
+            yield _scored_bounds(group, name, level, counted=counted)
     if "valid_rate" in coefficients and n_failed:
         yield _bound_row(
             group, "valid_rate", _of_cases(group, "valid_rate", _replies(group)), n_failed

@@ -263,7 +263,8 @@ def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
 def _ask(ask: AskTable) -> str:
     """One ask in words: what was repeated, and what was varied."""
     if _reads(ask):
-        return _read(ask)
+        heats = ", ".join(f"{value:g}" for value in ask.temperatures)
+        return ask.kind.probability_words(ask, ", ".join(ask.templates), heats)
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
     often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
     if 0.0 in ask.temperatures:
@@ -280,13 +281,6 @@ def _ask(ask: AskTable) -> str:
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
     return ask.kind.reads_probabilities(ask) is not None
-
-
-def _read(ask: AskTable) -> str:
-    """One ask whose probabilities were read, in words."""
-    heats = ", ".join(f"{value:g}" for value in ask.temperatures)
-    templates = ", ".join(ask.templates)
-    return ask.kind.probability_words(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:

@@ -138,8 +138,7 @@ def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
-    from judgerel_ray.analyses.ratings.short import scales_short
-    from judgerel_ray.analyses.ratings.show import scales_blocks
+    from judgerel_ray.analyses.ratings.show import scales_blocks, scales_short
     from judgerel_ray.blocks.result import Result
 
     choice = request.choice()
@@ -210,8 +209,7 @@ def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     >>> [(judge, round(value, 2)) for judge, value in found]
     [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
-    from judgerel_ray.analyses.ratings.short import aligned_short
-    from judgerel_ray.analyses.ratings.show import alignment_blocks
+    from judgerel_ray.analyses.ratings.show import aligned_short, alignment_blocks
     from judgerel_ray.blocks.result import Result
 
     with request.opened(path) as ratings:
@@ -272,8 +270,7 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
     >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
     [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
-    from judgerel_ray.analyses.ratings.short import ranks_short
-    from judgerel_ray.analyses.ratings.show import ranking_blocks
+    from judgerel_ray.analyses.ratings.show import ranking_blocks, ranks_short
     from judgerel_ray.blocks.result import Result
 
     choice = request.choice()

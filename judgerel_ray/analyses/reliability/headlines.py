@@ -306,9 +306,8 @@ def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     """
     columns = list(group_columns(coefficients))
     of_name = coefficients.filter(coefficient=name)
-    if not columns:
-        return [*of_name.head(1).to_dicts()]
-    return [*of_name.unique(columns, keep="first", maintain_order=True).to_dicts()]
+    first = of_name.unique(columns, keep="first", maintain_order=True) if columns else of_name[:1]
+    return [*first.to_dicts()]
 
 
 def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:
