@@ -10,11 +10,11 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.ratings.cells import (
-    ACROSS_HEADS,
+    ACROSS,
     COEFFICIENTS,
     MEASURES,
-    SELF_CONSISTENCY_HEADS,
-    across_cells,
+    SELF_CONSISTENCY,
+    Columns,
     agreement_line,
     aligned_columns,
     around,
@@ -22,7 +22,6 @@ from judgerel_ray.analyses.ratings.cells import (
     rank_cell,
     rank_cells,
     rank_sentences,
-    self_consistency_cells,
 )
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
 from judgerel_ray.blocks.blocks import (
@@ -180,14 +179,13 @@ def self_consistency_blocks(self_consistency: pl.DataFrame) -> list[Block]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    heads, cells = SELF_CONSISTENCY_HEADS, self_consistency_cells
     return [
         Paragraph(READ_SELF_CONSISTENCY),
         Figures(
             _figures(self_consistency, "coefficient", of="scale", title="Alpha by scale"),
             SELF_CONSISTENCY_LEGEND,
         ),
-        _table("Self-consistency", self_consistency, "coefficient", (), heads, cells),
+        _table("Self-consistency", self_consistency, "coefficient", (), SELF_CONSISTENCY),
     ]
 
 
@@ -204,7 +202,7 @@ def across_blocks(across: pl.DataFrame) -> list[Block]:
         Figures(
             _figures(across, "scales", of="scales", title="Alpha across scales"), ACROSS_LEGEND
         ),
-        _table("Inter-scale consistency", across, "scales", extra, ACROSS_HEADS, across_cells),
+        _table("Inter-scale consistency", across, "scales", extra, ACROSS),
     ]
 
 
@@ -300,11 +298,10 @@ def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
     """
     if aligned.is_empty():
         return [Paragraph("nothing to align")]
-    heads, cells = aligned_columns(aligned)
     caption = f"Agreement with the reference, {aligned['reference'][0]}"
     return [
         Paragraph(READ_ALIGNED),
-        _table(caption, aligned, "coefficient", (), heads, cells),
+        _table(caption, aligned, "coefficient", (), aligned_columns(aligned)),
     ]
 
 
@@ -334,19 +331,17 @@ def _table(
     frame: pl.DataFrame,
     until: str,
     extra: Sequence[str],
-    heads: Sequence[str],
-    cells: Callable[[Row], list[str]],
+    columns: Columns,
 ) -> Table:
     """The rows of a frame, as the terminal shows them."""
     rows = frame.to_dicts()
-    lines = [cells(row) for row in rows]
     names = [*frame.columns[: frame.columns.index(until)], *extra]
-    columns = [
-        Column(head=head, cells=[line[place] for line in lines], is_number="[95 %]" in head,
+    written = [
+        Column(head=head, cells=[write(row) for row in rows], is_number="[95 %]" in head,
                kind="remark" if head == "remark" else "")
-        for place, head in enumerate(heads)
+        for head, write in columns.items()
     ]  # fmt: skip
-    return Table(caption, [*key_columns(rows, names), *columns])
+    return Table(caption, [*key_columns(rows, names), *written])
 
 
 _WITHIN = ("definition",)
