@@ -183,8 +183,8 @@ def limit_table(
     by = distribution_groups(distributions) if by is None else by
     for name, part in distributions.group_by(*by, maintain_order=True):
         for one, shared in _limits(part, majorities, scales):
-            own = {**asdict(one), "coefficient": one.name}
-            rows.append({**dict(zip(by, name, strict=True)), **own, **shared})
+            measured = {**asdict(one), "coefficient": one.name}
+            rows.append({**dict(zip(by, name, strict=True)), **measured, **shared})
     kinds = {name: distributions.schema[name] for name in by}
     return LimitCoefficients.frame(rows, kinds).sort(*by, maintain_order=True)
 
