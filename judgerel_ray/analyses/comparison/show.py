@@ -307,7 +307,8 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     who = groups.of(first)
     label = coefficient_name({**first, "measurement": None})
     others: dict[str, list[str]] = {}
-    for row in rows:
+    # What weakens the difference that leads is said of no other again.
+    for row in (first, *(row for row in rows if row is not first)):
         what = coefficient_name({**row, "measurement": None})
         if row["missing"] == "drop":
             what += " (missing verdicts left out)"
