@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
@@ -270,16 +270,19 @@ def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
 
 def counts(head: str, numbers: Sequence[object]) -> Column:
     """Make a column of whole numbers, a dash where there is none."""
-    cells = ["-" if n is None else f"{cast(int, n):,}" for n in numbers]
-    return Column(head=head, cells=cells, is_number=True)
+    return numeric(head, ["-" if n is None else f"{cast(int, n):,}" for n in numbers])
+
+
+def numeric(head: str, cells: Sequence[str], small: Sequence[str] = ()) -> Column:
+    """Make a column of numbers that are written already."""
+    return Column(head=head, cells=cells, small=small, is_number=True)
 
 
 def estimates(
     head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str] = interval
 ) -> Column:
     """Make a column of one number of each row, its interval small beside it."""
-    cells = [number(row[name]) for row in rows]
-    return Column(head=head, cells=cells, small=[ends(row) for row in rows], is_number=True)
+    return numeric(head, [number(row[name]) for row in rows], [ends(row) for row in rows])
 
 
 def texts(head: str, rows: Sequence[Row], write: Callable[[Row], str], kind: str = "") -> Column:
@@ -298,17 +301,10 @@ def row_columns(
     lines: Sequence[Sequence[str]],
     *,
     words: Sequence[str] = (),
-    kinds: Mapping[str, str] | None = None,
 ) -> list[Column]:
     """Make columns of cells that lie in rows; all but `words` are numbers."""
-    kinds = kinds or {}
     return [
-        Column(
-            head=head,
-            cells=[line[place] for line in lines],
-            is_number=head not in words,
-            kind=kinds.get(head, ""),
-        )
+        Column(head=head, cells=[line[place] for line in lines], is_number=head not in words)
         for place, head in enumerate(heads)
     ]
 

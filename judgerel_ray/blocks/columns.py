@@ -118,10 +118,10 @@ def fit_cell(text: str) -> str:
     return cut_text(shortened(printable(text), WIDTH), _CELL)
 
 
-def varying_groups(frame: pl.DataFrame, until: str, *, always: Sequence[str] = ()) -> list[str]:
+def varying_groups(frame: pl.DataFrame, until: str) -> list[str]:
     """Name the columns of groups that tell rows apart."""
     names = frame.columns[: frame.columns.index(until)]
-    return [name for name in names if name in always or frame[name].n_unique() > 1]
+    return [name for name in names if frame[name].n_unique() > 1]
 
 
 def shared(frame: pl.DataFrame, until: str) -> str:

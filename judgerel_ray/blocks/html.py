@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judgerel_ray.blocks.blocks import Figure
+from judgerel_ray.blocks.charts import chart, not_drawn, sample
 from judgerel_ray.core import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgerel_ray.blocks.blocks import Block
-    from judgerel_ray.blocks.charts import Chart
 
 _NO_BREAK = "\u00a0"
 
@@ -47,8 +46,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_harmless,
     )
-    made.globals |= {"kind_of": lambda block: type(block).__name__, "chart_of": _chart}
-    made.globals |= {"sample": _sample, "figures_drawn": _drawn}
+    made.globals |= {
+        "kind_of": lambda block: type(block).__name__,
+        "chart_of": lambda figure: None if not_drawn() else chart(figure),
+        "figures_drawn": lambda: not_drawn() is None,
+        "sample": sample,
+    }
     return made
 
 
@@ -57,24 +60,3 @@ def _harmless(value: object) -> object:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value, lines=True).replace(" %", f"{_NO_BREAK}%")
-
-
-def _chart(figure: Figure) -> Chart | None:
-    """Draw a figure, where it can be; Altair is imported where there is one."""
-    from judgerel_ray.blocks.charts import chart, not_drawn
-
-    return None if not_drawn() else chart(figure)
-
-
-def _drawn() -> bool:
-    """Whether figures can be drawn here."""
-    from judgerel_ray.blocks.charts import not_drawn
-
-    return not_drawn() is None
-
-
-def _sample(style: str) -> Markup:
-    """A small sample of a style, for a legend."""
-    from judgerel_ray.blocks.charts import sample
-
-    return sample(style)

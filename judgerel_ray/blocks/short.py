@@ -115,7 +115,6 @@ def short_table(
     groups: Groups,
     columns: Mapping[str, Callable[[Row], str]],
     *,
-    caption: str = "",
     what: str = "group",
 ) -> list[Block]:
     """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
@@ -141,7 +140,7 @@ def short_table(
         Column(head=head, cells=[write(row) for row in shown], is_number=True)
         for head, write in (heads | dict(columns)).items()
     ]
-    table = Table(caption, [one for one in made if not one.is_empty], fits=True)
+    table = Table("", [one for one in made if not one.is_empty], fits=True)
     more = len(rows) - len(shown)
     left = [Paragraph(f"{count_of(more, f'more {what}')} in --full")] if more > 0 else []
     return [table, *left] if shown else []

@@ -67,8 +67,7 @@ def _lines(block: Block) -> Iterator[str]:
             for matrix in block.matrices:
                 yield from _heat(matrix)
         case Folded() | Notice() | Section():
-            inside = printed(block.blocks)
-            if inside:
+            if inside := printed(block.blocks):
                 title = {Folded: "summary", Notice: "label", Section: "title"}[type(block)]
                 yield _text(str(getattr(block, title)))
                 yield f"\n{inside}"

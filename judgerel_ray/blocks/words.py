@@ -168,13 +168,17 @@ def interval(row: Row) -> str:
 
 def estimate(row: Row) -> str:
     """Give a coefficient with its interval, or the reason why there is none."""
-    if row["value"] is None and row["low"] is not None:
-        return f"[{number(row['low'])}, {number(row['high'])}]"
+    ends = interval(row)
+    if row["value"] is None and ends:
+        return ends
     if row["undefined"]:
         return f"undefined: {reason(row['undefined'])}"
-    if row["low"] is None:
-        return f"{number(row['value'])} [no interval]"
-    return f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]"
+    return f"{number(row['value'])} {ends or '[no interval]'}"
+
+
+def short_estimate(row: Row | None) -> str:
+    """Give a coefficient with its interval, or why there is none, as a narrow cell holds it."""
+    return estimate(row).replace("undefined: ", "none: ") if row else "-"
 
 
 def reason(undefined: object) -> str:
@@ -313,6 +317,16 @@ def group_columns(coefficients: pl.DataFrame) -> tuple[str, ...]:
     return tuple(names[: names.index("coefficient")])
 
 
+def rows_by_group(
+    frame: pl.DataFrame, columns: Sequence[str]
+) -> dict[tuple[object, ...], list[Row]]:
+    """Gather rows by their values of some columns, in the order in which they come."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in frame.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    return groups
+
+
 def group_label(row: Row, columns: Sequence[str]) -> str:
     """Name a group by its values, those that have none left out; but what is of no judge is said.
 
@@ -368,8 +382,7 @@ def cell(value: object) -> str:
 
 def ends_of(row: Row, name: str) -> str:
     """Write the interval of a number of one name."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "" if low is None else f"[{number(low)}, {number(high)}]"
+    return interval({"low": row[f"{name}_low"], "high": row[f"{name}_high"]})
 
 
 def unit_words(row: Row) -> str:

@@ -17,6 +17,8 @@ Shape suffixes: U = units, K = declared categories.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Literal, cast
 
 import numpy as np
@@ -36,6 +38,7 @@ from judgerel_ray.core.codes import (
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.matrix import MOST_VALUES, Moments, UnitCounts
 from judgerel_ray.counting.outcomes import reply_counts, share_interval
+from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     NOISE_ABOVE,
@@ -48,6 +51,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.stats import (
+    Coefficient,
     CountStatistic,
     Interval,
     Level,
@@ -67,7 +71,10 @@ from judgerel_ray.stats.agreement.completions import (
     mean_range,
     scored_range,
 )
-from judgerel_ray.stats.counts import CountTable
+from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
+from judgerel_ray.stats.counts import AgreeingPairs, CountTable, Floats, divide, row_sums
+from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
@@ -98,15 +105,7 @@ def group_rows(
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]
     """
-    levels = levels or (group.level,)
-    numeric = [level for level in levels if level != "nominal"]
-    named = [name for name in coefficients if name != "valid_rate"]
-    nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
-    # Of numbers there is one analysis of variance, whatever alpha makes of their order.
-    scored: list[tuple[str, Level]] = [
-        ("krippendorff_alpha", level) for level in numeric if "krippendorff_alpha" in named
-    ]
-    scored += [(name, "interval") for name in named if name in _ICC and numeric]
+    nominal, scored = _by_level(coefficients, levels or (group.level,))
     nothing_asked = group.n_missing > 0 and not missing
     for policy in missing if group.n_without or nothing_asked else ("category",):
         for row in (
@@ -116,6 +115,19 @@ def group_rows(
             yield {**row, **group.basis, "conditions": REPEATABILITY}
     if "valid_rate" in coefficients:
         yield {**_valid_row(group), **group.basis}
+
+
+def _by_level(
+    coefficients: Sequence[str], levels: Sequence[Level]
+) -> tuple[list[str], list[tuple[str, Level]]]:
+    """Coefficients of verdicts as mere names, and those of numbers, each with its level."""
+    named = [name for name in coefficients if name != "valid_rate"]
+    numeric = [level for level in levels if level != "nominal"]
+    alphas = numeric if "krippendorff_alpha" in named else []
+    scored: list[tuple[str, Level]] = [("krippendorff_alpha", level) for level in alphas]
+    # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+    scored += [(name, "interval") for name in _ICC if name in named and numeric]
+    return [name for name in named if name not in OF_NUMBERS or "nominal" in levels], scored
 
 
 def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
@@ -136,7 +148,7 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
         )
         row = _row(group, policy, found, statistic, interval, floor, table)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
-        yield {**row, "measurement": "nominal", "n_categories": printed}
+        yield {**row, "n_categories": printed}
 
 
 def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
@@ -158,10 +170,8 @@ def _valid_row(group: Group) -> Row:
     """The share of replies with a verdict; a request that failed got no reply."""
     found = reply_counts(group.table)
     statistic = count_statistic("valid_rate", n_values=2)
-    row = _row(
-        group, "category", found, statistic, share_interval(found, statistic, group.intervals), None
-    )
-    return {**row, "measurement": "nominal"}
+    interval = share_interval(found, statistic, group.intervals)
+    return _row(group, "category", found, statistic, interval, None)
 
 
 def _row(
@@ -177,16 +187,33 @@ def _row(
     coefficient = measure(found.counts_UV if table is None else table, statistic)
     alike = _alike(group, found, statistic) if interval.undefined == "no_spread" else ALIKE
     return {
-        "coefficient": coefficient.name,
-        "value": coefficient.value,
+        **measured_row(coefficient, interval, floor, alike=alike),
+        "missing": policy,
+        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
+    }
+
+
+def measured_row(
+    found: Coefficient, interval: Interval, floor: NoiseFloor | None = None, *, alike: str = ALIKE
+) -> Row:
+    """Write a coefficient of verdicts as names with its interval and its floor as a row.
+
+    Examples
+    --------
+    >>> found = measure([[2, 0], [1, 1]], count_statistic("percent_agreement", n_values=2))
+    >>> measured_row(found, Interval(low=0.1, high=0.9))["value"]
+    0.5
+    """
+    return {
+        "coefficient": found.name,
+        "value": found.value,
         "low": interval.low,
         "high": interval.high,
         **noise_columns(floor),
-        "missing": policy,
+        "measurement": "nominal",
         "n_categories": None,
-        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
-        **method_columns(coefficient.estimator, interval, floor, alike=alike),
-        "undefined": coefficient.undefined,
+        **method_columns(found.estimator, interval, floor, alike=alike),
+        "undefined": found.undefined,
     }
 
 
@@ -249,16 +276,10 @@ def bound_rows(
     """
     n_failed = group.table.n_rows(FAILED)
     if group.n_missing:
-        levels = levels or (group.level,)
-        named = [name for name in coefficients if name != "valid_rate"]
-        nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
+        nominal, scored = _by_level(coefficients, levels or (group.level,))
         yield from _nominal_bounds(group, nominal, counted=counted)
-        numeric = [level for level in levels if level != "nominal"]
-        for name in (name for name in OF_NUMBERS if name in named):
-            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
-            of_scores: Sequence[Level] = ("interval",) if numeric else ()
-            for level in numeric if name == "krippendorff_alpha" else of_scores:
-                yield _scored_bounds(group, name, level, counted=counted)
+        for name, level in scored:
+            yield _scored_bounds(group, name, level, counted=counted)
     if "valid_rate" in coefficients and n_failed:
         yield _bound_row(
             group, "valid_rate", _of_cases(group, "valid_rate", _replies(group)), n_failed
@@ -420,10 +441,7 @@ def continuous_rows(
                 elif level != "interval":
                     yield _without_value(group, policy, name, level, "continuous_scores")
                 else:
-                    yield {
-                        **_moment_row(group, policy, name, group.moments),
-                        "conditions": REPEATABILITY,
-                    }
+                    yield _moment_row(group, policy, name, group.moments)
 
 
 def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:
@@ -436,24 +454,15 @@ def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
     if found.value is not None:
         interval = group.intervals.interval(moments_U3, statistic, group.table.clusters_U)
     floor = None if known == "icck" else score_floor(moments.scores_N, moments.unit_N, known)
+    found = replace(found, estimator=f"{found.estimator}, by number, sum and sum of squares")
+    alike = UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE
     return {
-        "coefficient": name,
-        "value": found.value,
-        "low": interval.low,
-        "high": interval.high,
-        **noise_columns(floor),
+        **measured_row(found, interval, floor, alike=alike),
         "measurement": "interval",
         "missing": policy,
-        "n_categories": None,
         "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
-        **method_columns(
-            f"{found.estimator}, by number, sum and sum of squares",
-            interval,
-            floor,
-            alike=UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE,
-        ),
-        "undefined": found.undefined,
         **group.basis,
+        "conditions": REPEATABILITY,
     }
 
 
@@ -465,3 +474,187 @@ def _without_value(group: Group, policy: Missing, name: str, level: str, why: st
         "n_missing": group.n_missing, **method_columns(f"more than {MOST_VALUES} different scores"),
         "undefined": why, **group.basis, "conditions": REPEATABILITY,
     }  # fmt: skip
+
+
+LEADING = ("class_agreement", "standard_error")
+"""Coefficients of this page: by class of pass and fail, and of ratings in points."""
+_PAIR = 2
+
+
+def leading_by_default(group: Group) -> tuple[str, ...]:
+    """Name what leads a group besides the default coefficients.
+
+    Pass and fail are two classes that are the same for every item; options of a menu are not, so
+    there are none where an order of options is recorded.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"], "n": [2, 1]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...               unit=("item_id",), level="nominal", n_categories=2,
+    ...               n_outcomes=0, rows=nested)
+    >>> leading_by_default(group)
+    ('class_agreement',)
+    """
+    if group.level != "nominal":
+        return ("icc1", "standard_error")
+    part = group.rows.units
+    ordered = ORDER in part.columns and part[ORDER].null_count() < part.height
+    return ("class_agreement",) if group.n_categories == _PAIR and not ordered else ()
+
+
+def class_statistic(name: str, place: int, n_values: int) -> CountStatistic:
+    """Take agreement on a class apart: of judgments that name it, how many others do, too.
+
+    Examples
+    --------
+    >>> measure([[2, 1], [3, 0]], class_statistic("class_agreement:PASS", 0, 2)).value
+    0.8
+    """
+    chosen = np.zeros((n_values, n_values))
+    chosen[place, place] = 1.0
+
+    def terms(counts: Floats) -> Floats:
+        m, n_of_class = row_sums(counts), counts[..., place]
+        paired = m > 1
+        both = np.divide(n_of_class * (n_of_class - 1), m - 1, out=np.zeros_like(m), where=paired)
+        return np.stack([n_of_class * paired, both], axis=-1)
+
+    return CountStatistic(
+        name=name,
+        estimator="share of judgments of the class that another judgment confirms",
+        terms=terms,
+        value=lambda total: divide(total[..., 1], total[..., 0]),
+        chance_corrected=False,
+        pairs=AgreeingPairs(place=1, weight=lambda m: Fraction(1, m - 1), distances_VV=chosen),
+        rests_on_minority=True,
+    )
+
+
+def class_rows(group: Group) -> Iterator[Row]:
+    """Compute agreement on each class, replies without a verdict left out.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
+    >>> told = {"item_id": ["q"] * 3 + ["r"] * 3, "replication": [0, 1, 2] * 2,
+    ...         "verdict": ["pass", "pass", "fail", "pass", "pass", "pass"]}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["class_agreement"])
+    >>> found.select("coefficient", "value").rows()
+    [('class_agreement:fail', 0.0), ('class_agreement:pass', 0.8)]
+    """
+    policy = "drop" if group.n_without else "category"
+    found = group.table.counts(value_of("drop"))
+    names = [str(value).removeprefix("=") for value in found.values]
+    statistics = [
+        class_statistic(f"class_agreement:{name}", place, len(names))
+        for place, name in enumerate(names)
+    ]
+    for statistic, floor in zip(statistics, noise_floors(found.counts_UV, statistics), strict=True):
+        interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+        yield {
+            **measured_row(measure(found.counts_UV, statistic), interval, floor),
+            "missing": policy,
+            "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
+            **group.basis,
+            "conditions": REPEATABILITY,
+        }
+
+
+def error_rows(group: Group) -> Iterator[Row]:
+    """Compute the standard error of one rating, in points: the same prompt again.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
+    >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
+    ...         "score": [1.0, 3.0, 5.0, 5.0]}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["standard_error"])
+    >>> found.select("coefficient", "value").rows()
+    [('standard_error', 1.0)]
+    """
+    policy = "drop" if group.n_without else "category"
+    words = "root mean variance of one rating of a unit, in points"
+    row: Row = {
+        "coefficient": "standard_error", "value": None, "low": None, "high": None,
+        **noise_columns(None), "measurement": "interval", "missing": policy, "n_categories": None,
+        "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.basis,
+        "conditions": REPEATABILITY,
+    }  # fmt: skip
+    moments = group.moments
+    if moments is None and group.table.kinds.filter(SCORED)["score"].null_count():
+        yield {**row, "undefined": "no_scores"}
+        return
+    if moments is not None:
+        moments_U3 = moments.moments_U3
+        like = score_floor(moments.scores_N, moments.unit_N, "krippendorff_alpha")
+    else:
+        found = group.table.counts(number_of_row())
+        values = np.asarray(found.values, dtype=np.float64)
+        centred = values - (values.mean() if values.size else 0.0)
+        counts = found.counts_UV
+        moments_U3 = np.stack([counts.sum(1), counts @ centred, counts @ centred**2], axis=1)
+        alpha = alpha_statistic(n_values=len(values), values=values, level="interval")
+        like = noise_floors(counts, [alpha])[0]
+    statistic = CountStatistic(
+        name="standard_error", estimator=words, terms=_error_terms,
+        value=lambda total: np.sqrt(divide(total[..., 1], total[..., 0])), of_moments=True,
+    )  # fmt: skip
+    value = measure(moments_U3, statistic)
+    if value.value is None:
+        yield {**row, "undefined": value.undefined}
+        return
+    terms = count_terms(moments_U3, statistic, questions_U=group.table.clusters_U)
+    interval = positive_interval(terms, value.value, confidence=group.intervals.confidence)
+    n, total, squares = moments_U3.sum(axis=0)
+    spread = float(np.sqrt(max(0.0, squares - total**2 / n) / (n - 1))) if n > 1 else 0.0
+    # alpha = 1 - (error / spread)^2: the floor of alpha is that of the error, in other units.
+    known = like.mean is not None and like.sd is not None
+    yield {
+        **row, "value": value.value, "low": interval.low, "high": interval.high,
+        "noise_floor": spread if known else None,
+        "noise_floor_sd": spread * like.sd / 2 if like.sd is not None else None,
+        "p_noise": like.p, "noise": None if like.p is None else like.p > NOISE_ABOVE,
+        **method_columns(words, interval, like if known else None),
+    }  # fmt: skip
+
+
+def positive_interval(terms: QuestionTerms, value: float, *, confidence: float = 0.95) -> Interval:
+    """Compute the jackknife-t interval of a positive number, on the scale of its logarithm.
+
+    Examples
+    --------
+    >>> terms = QuestionTerms(name="mean", questions_C=np.arange(3), value=lambda t: t[..., 0] / 3,
+    ...                       terms_CT=np.array([[1.0], [2.0], [3.0]]))
+    >>> positive_interval(terms, 2.0).method
+    'jackknife-t over 3 questions, log scale'
+    """
+    n = len(terms.terms_CT)
+    if n < _PAIR:
+        return Interval(undefined="too_few_units", n_questions=n)
+    left_out = terms.left_out()
+    if np.isnan(left_out).any() or (left_out <= 0).any() or value <= 0:
+        return Interval(undefined="depends_on_one_question", n_questions=n)
+    logs = np.log(left_out)
+    error = float(np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum()))
+    half = t_quantile(n - 1, confidence) * error
+    return Interval(
+        low=float(value * np.exp(-half)),
+        high=float(value * np.exp(half)),
+        kind=IntervalMethod.JACKKNIFE_LOG,
+        n_questions=n,
+    )
+
+
+def _error_terms(moments: Floats) -> Floats:
+    """[degrees of freedom, sum of squares about the unit's mean] of units with two scores."""
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    inside = np.maximum(squares - divide(total**2, m), 0.0)
+    paired = m > 1
+    return np.stack([(m - 1) * paired, np.where(paired, inside, 0.0)], axis=-1)

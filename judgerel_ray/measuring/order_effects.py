@@ -45,7 +45,6 @@ from judgerel_ray.stats.generalizability.order_effects import (
 )
 from judgerel_ray.stats.intervals.interval import student_interval
 
-_ORDER = ORDER
 BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
 """Coefficients that lead where a group was asked in several orders, in the order of reading."""
 SAME_IN_ANOTHER_ORDER = BY_DEFAULT[:2]
@@ -78,12 +77,12 @@ def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> l
     >>> labels_by_default(rows.head(1), ["label", "option_order"])
     []
     """
-    if not {SHOWN, _ORDER} <= set(columns):
+    if not {SHOWN, ORDER} <= set(columns):
         return []
     if isinstance(source, Tally):
-        several = source.nested.units[_ORDER].n_unique() > 1
+        several = source.nested.units[ORDER].n_unique() > 1
     else:
-        ends = source.select(low=pl.col(_ORDER).min(), high=pl.col(_ORDER).max())
+        ends = source.select(low=pl.col(ORDER).min(), high=pl.col(ORDER).max())
         low, high = ends.collect(engine="streaming").row(0)
         several = low != high
     return [SHOWN] if several else []
@@ -103,7 +102,7 @@ def orders_of(group: Group) -> tuple[str, ...]:
     ...                 n_outcomes=0))
     ()
     """
-    if _ORDER not in group.unit:
+    if ORDER not in group.unit:
         return ()
     return BY_DEFAULT[:1] if group.rows.places is None else BY_DEFAULT
 
@@ -116,7 +115,7 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
     >>> check_order(["position_bias"], ["label", "option_order"])
     """
     asked = [name for name in names if name in ORDER_EFFECTS]
-    wanted = [_ORDER] if asked else []
+    wanted = [ORDER] if asked else []
     placed = [name for name in asked if name in _OF_PLACES]
     wanted += [SHOWN] if placed else []
     for name in wanted:
@@ -146,7 +145,7 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
     >>> found.select("coefficient", "value").rows()
     [('order_effect', 1.0), ('position_bias', 1.0)]
     """
-    rows, apart = group.rows, [name for name in group.unit if name != _ORDER]
+    rows, apart = group.rows, [name for name in group.unit if name != ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
@@ -176,7 +175,7 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
             shown = position_bias(labels, questions, confidence=at) if bias else first_place(
                 labels, questions, first=first, confidence=at
             )  # fmt: skip
-            yield _row(group, verdicts, shown, crossed=_ORDER in group.unit)
+            yield _row(group, verdicts, shown, crossed=ORDER in group.unit)
 
 
 def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
@@ -323,7 +322,7 @@ def places_named_by_verdicts(
     counts = _label_counts(frame, columns, groups)
     unit = [*groups, "item_id"]
     question = counts.group_by(unit).agg(
-        _N.sum().alias("__of"), pl.col(_ORDER).n_unique().alias("__orders")
+        _N.sum().alias("__of"), pl.col(ORDER).n_unique().alias("__orders")
     )
     basis = counts.group_by(groups or pl.lit(0).alias("__all")).agg(
         n_verdicts=_N.sum().cast(pl.Int64),
@@ -346,8 +345,8 @@ def _label_counts(
     text = [pl.col(name).cast(pl.String) for name in ("verdict", "score") if name in columns]
     answer = pl.coalesce(text) if text else pl.lit(None, pl.String)
     label = pl.coalesce(pl.col("label").cast(pl.String), answer) if "label" in columns else answer
-    order = pl.col(_ORDER) if _ORDER in columns else pl.lit(0)
-    facets = [name for name in FACETS if name in columns and name != _ORDER]
+    order = pl.col(ORDER) if ORDER in columns else pl.lit(0)
+    facets = [name for name in FACETS if name in columns and name != ORDER]
     kept = [*dict.fromkeys([*groups, "item_id", *facets])]
     rows = frame.filter(is_judge(columns))
     if "block" in columns:
@@ -355,13 +354,11 @@ def _label_counts(
     if "outcome" in columns:
         rows = rows.filter(pl.col("outcome").cast(pl.String).fill_null("scored") == "scored")
     answered = rows.select(
-        *kept, order.fill_null(0).alias(_ORDER), verdict=answer, label=label
+        *kept, order.fill_null(0).alias(ORDER), verdict=answer, label=label
     ).filter(pl.col("verdict").is_not_null())
-    counted = answered.group_by([*kept, _ORDER, "verdict", "label"]).agg(
-        n=pl.len().cast(pl.Float64)
-    )
+    counted = answered.group_by([*kept, ORDER, "verdict", "label"]).agg(n=pl.len().cast(pl.Float64))
     # Sums of floats depend on their order in the last digit: pages must not.
-    return counted.collect(engine="streaming").sort([*kept, _ORDER, "verdict", "label"])
+    return counted.collect(engine="streaming").sort([*kept, ORDER, "verdict", "label"])
 
 
 def _menu(counts: pl.DataFrame, menus: Mapping[str, Mapping[str, int]]) -> Mapping[str, pl.Expr]:

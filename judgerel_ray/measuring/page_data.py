@@ -11,9 +11,8 @@ from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.failures import failures_of
 from judgerel_ray.measuring.order_effects import places_named_by_verdicts
-from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, tolerated
 from judgerel_ray.measuring.unstable import QuestionTexts, RepliesByUnit, least_stable, replies_to
 
 

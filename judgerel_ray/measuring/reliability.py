@@ -1,4 +1,4 @@
-"""Judgments to coefficients: value, interval, noise floor and basis of every group."""
+"""Judgments to coefficients of every group, and where these stand against tolerances."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.blocks.words import cell, group_columns
+from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
+from judgerel_ray.core.verb import check_reachable
 from judgerel_ray.counting.counted import Declared, Group, counted_groups
 from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.gold import with_gold
@@ -21,6 +23,7 @@ from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.nesting import N
+from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import holds_names, withheld
@@ -34,27 +37,30 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     with_flags,
 )
-from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
+from judgerel_ray.measuring.estimates import (
+    LEADING,
+    bound_rows,
+    class_rows,
+    continuous_rows,
+    error_rows,
+    group_rows,
+    leading_by_default,
+)
 from judgerel_ray.measuring.lead_codes import (
     GroupRows,
+    LeadCode,
     Replies,
     add_leads,
+    leads,
     replies_of,
     steady_within_units,
 )
-from judgerel_ray.measuring.leading import (
-    LEADING,
-    class_rows,
-    error_rows,
-    leading_by_default,
-)
-from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
+from judgerel_ray.measuring.serving import SERVING
 from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
-from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD, declaration
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 from judgerel_ray.stats.internal_consistency import CONSISTENCY
 
@@ -125,8 +131,9 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
 def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options: of each protocol by itself, where menus differ."""
     apart = options.by is None or "protocol" in options.by
-    found = [
-        reduce_judgments(
+    found = []
+    for one in judged.by_menu() if apart else [judged]:
+        table = reduce_judgments(
             one.source,
             by=options.by,
             measurement=options.measurement,
@@ -141,8 +148,7 @@ def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
             verdicts_known=one.verdicts_known,
             n_options=one.n_options,
         )
-        for one in (judged.by_menu() if apart else [judged])
-    ]
+        found.append(table)
     return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
 
 
@@ -321,8 +327,7 @@ def _of_more_than_counts(
 ) -> Iterator[Row]:
     """Coefficients that need to know what is right, or where options stood."""
     if names := [name for name in (*chosen, *by_default) if name in OF_GOLD]:
-        from judgerel_ray.measuring.correctness import correctness_rows
-        from judgerel_ray.measuring.kappa import kappa_rows
+        from judgerel_ray.measuring.correctness import correctness_rows, kappa_rows
 
         extra = [name for name in (GOLD, PEOPLE) if name in group.rows.units.columns]
         rows = group.rows.long([*dict.fromkeys((*group.unit, *extra))])
@@ -385,3 +390,166 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 def _listed(names: Sequence[str]) -> str:
     """The first of many names: a line is read to its end."""
     return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
+
+
+_OTHER_SHARES = (*CORRECTNESS, "swap_consistency", "place_consistency", "first_place")
+MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
+AT_MOST = tuple(
+    name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.less_is_better
+)
+"""Coefficients of which less is better; a tolerance on any other is the least allowed."""
+
+
+def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
+    """Judge coefficients against tolerances.
+
+    With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets" where
+    the whole confidence interval does, "fails" where none of it does, else "undecided"; also
+    undecided without an interval, and of agreement where fewer than half of the replies hold a
+    verdict. Null of repeats at temperature 0, which are not sampled, and of repeatability where
+    reproducibility is known.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["krippendorff_alpha", "flip_rate"],
+    ...                      "low": [0.55, 0.01], "high": [0.9, 0.04]})
+    >>> judged = with_tolerance(rows, {"krippendorff_alpha": 0.667, "flip_rate": 0.05})
+    >>> judged["standing"].to_list()
+    ['undecided', 'meets']
+    """
+    known = coefficients["coefficient"].unique().to_list()
+    for name, value in tolerance.items():
+        if coefficients.height and name not in known:
+            raise SweepError(f"tolerance for {name!r}, expected one of {', '.join(sorted(known))}")
+        check_reachable(name, value)
+    limit = pl.col("coefficient").replace_strict(
+        list(tolerance), list(tolerance.values()), default=None, return_dtype=pl.Float64
+    )
+    if "flags" in coefficients.columns:
+        # What is asked of a judge's sampling is not met by a server that repeats itself.
+        sampling = ~pl.col("flags").list.contains(Flag.SERVING_NOISE.value)
+        limit = pl.when(sampling.fill_null(True)).then(limit)
+    limit = pl.when(leads(coefficients)).then(limit)
+    standings = standing(coefficients, limit, at_most=pl.col("coefficient").is_in(AT_MOST))
+    return coefficients.with_columns(limit.alias("tolerance"), standings.alias("standing"))
+
+
+def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) -> pl.Expr:
+    """Say where the whole confidence interval of each row lies.
+
+    "meets" where the whole confidence interval does, "fails" where none of it does, else
+    "undecided", as of agreement where fewer than half of the replies hold a verdict.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["valid_rate"], "low": [0.9], "high": [0.94]})
+    >>> rows.select(standing(rows, pl.lit(0.95), at_most=pl.lit(False))).item()
+    'fails'
+    """
+    good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
+    bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
+    if "lead" in coefficients.columns:
+        few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
+        has_verdicts = ~few | (pl.col("coefficient") == "valid_rate")
+        good, bad = good & has_verdicts, bad & has_verdicts
+    return (
+        pl.when(limit.is_null()).then(None)
+        .when(good.fill_null(False)).then(pl.lit(MEETS))
+        .when(bad.fill_null(False)).then(pl.lit(FAILS))
+        .otherwise(pl.lit(UNDECIDED))
+    )  # fmt: skip
+
+
+def is_share(name: str) -> bool:
+    """Tell a coefficient that is a mean, over questions, of what lies between 0 and 1.
+
+    Examples
+    --------
+    >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
+    [True, True, False]
+    """
+    declared = declaration(name)
+    if declared is None:
+        return name in _OTHER_SHARES or name.startswith("class_agreement")
+    return not declared.chance_corrected
+
+
+def possible_values(name: str) -> tuple[float, float]:
+    """Give the least and the most that a coefficient can be: of shares 0 and 1, else -1 and 1.
+
+    Examples
+    --------
+    >>> possible_values("flip_rate"), possible_values("krippendorff_alpha")
+    ((0.0, 1.0), (-1.0, 1.0))
+    """
+    return (0.0 if is_share(name) else -1.0), 1.0
+
+
+def failures_of(
+    judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions | None = None
+) -> pl.DataFrame:
+    """Failed requests of the groups that coefficients have, by reason."""
+    block = options.counted_block if options else 0
+    source = judged.source
+    if judged.run is not None:
+        from judgerel_ray.counting.outcomes import failed_rows
+        from judgerel_ray.store import checked_ledger
+
+        rows = failed_rows(judged.run, checked_ledger(judged.run))
+        source = judged.frame.head(0) if rows is None else rows
+    return failed_requests(source, group_columns(coefficients), block=block)
+
+
+def failed_by_group(
+    failures: pl.DataFrame | None, columns: Sequence[str]
+) -> dict[tuple[str, ...], dict[str, int]]:
+    """Counts of failed requests by reason, of every group that has any, by its values as written.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> failed_by_group(rows, ["judge"])
+    {('j',): {'prompt_too_long': 8}}
+    """
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for row in failures.to_dicts() if failures is not None else ():
+        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
+        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
+    return found
+
+
+def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
+    """Say how many requests failed, `of` how many, and why.
+
+    Examples
+    --------
+    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
+    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
+    """
+    n = sum(reasons.values())
+    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
+    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
+    return f"{whole} failed ({', '.join(parts)})"
+
+
+def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
+    """Say of every judge how many of its requests failed: no number rests on them.
+
+    Examples
+    --------
+    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
+    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
+    """
+    by = ["judge"] if "judge" in outcomes.columns else []
+    landed: dict[tuple[str, ...], int] = {}
+    for row in outcomes.to_dicts():
+        who = tuple(cell(row[name]) for name in by)
+        landed[who] = landed.get(who, 0) + row["n_landed"]
+    for who, reasons in failed_by_group(failures, by).items():
+        n = landed[who]
+        yield (
+            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
+            "on "
+            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
+        )

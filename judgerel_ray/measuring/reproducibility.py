@@ -22,8 +22,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
     with_flags,
 )
-from judgerel_ray.measuring.estimates import noise_columns
-from judgerel_ray.measuring.leading import positive_interval
+from judgerel_ray.measuring.estimates import measured_row, noise_columns, positive_interval
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
@@ -182,19 +181,12 @@ def _pooled_rows(
         for name in names
     ]
     for statistic, floor in zip(statistics, noise_floors(pooled, statistics), strict=True):
-        row: Row = {
-            "coefficient": statistic.name, "value": None, "low": None, "high": None,
-            **noise_columns(None), "undefined": why, **method_columns(statistic.estimator),
-        }  # fmt: skip
-        if not why:
-            value = measure(pooled, statistic)
-            interval = group.intervals.interval(pooled, statistic, owners)
+        if why:
+            row = _without_value(statistic.name, statistic.estimator, why)
+        else:
             words = f"{statistic.estimator}, of all judgments of an item over its levels"
-            row |= {
-                "value": value.value, "low": interval.low, "high": interval.high,
-                **noise_columns(floor), "undefined": value.undefined,
-                **method_columns(words, interval, floor),
-            }  # fmt: skip
+            value = replace(measure(pooled, statistic), estimator=words)
+            row = measured_row(value, group.intervals.interval(pooled, statistic, owners), floor)
         printed = categories if statistic.name == "entropy_agreement" else None
         yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
 
@@ -355,22 +347,18 @@ def _row(
     """One coefficient with its interval and its floor."""
     words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
     words += f", {_drawn(group.nuisance)} drawn at random for each of two judgments"
-    empty: Row = {
-        "coefficient": one.name, "value": None, "low": None, "high": None,
-        **noise_columns(None), **method_columns(words), "undefined": why,
-    }  # fmt: skip
     if why or terms is None:
-        return empty
+        return _without_value(one.name, words, why)
     if not terms.questions_C.size:
-        return {**empty, "undefined": "facets_not_crossed"}
+        return _without_value(one.name, words, "facets_not_crossed")
     total = terms.terms_CT.sum(axis=0)
     value = float(terms.value(total))
     if np.isnan(value):
-        return {**empty, "undefined": "no_variance"}
+        return _without_value(one.name, words, "no_variance")
     once: list[Noted] = [] if repeats_known(total) else [(Flag.NO_REPEATS, ())]
     interval = _interval(group, terms, value, pooled_CV, one, left_out, chance)
     return {
-        **empty,
+        "coefficient": one.name,
         "value": value,
         "low": interval.low,
         "high": interval.high,
@@ -378,6 +366,13 @@ def _row(
         **method_columns(words, interval, floor, noted=once),
         "undefined": None,
     }
+
+
+def _without_value(name: str, words: str, why: str | None) -> Row:
+    """A coefficient that has no value, and why."""
+    ends = dict.fromkeys(("value", "low", "high"))
+    made = {**noise_columns(None), **method_columns(words)}
+    return {"coefficient": name, **ends, **made, "undefined": why}
 
 
 def _interval(

@@ -17,7 +17,7 @@ from judgerel_ray.blocks.short import (
     short_blocks,
     short_table,
 )
-from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
+from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, rows_by_group, times
 from judgerel_ray.core import count_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.measuring.noise import serving_noise
+    >>> from judgerel_ray.measuring.serving import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> print(serving_blocks(serving_noise(rows, groups=["temperature"]))[0].text)
@@ -48,12 +48,10 @@ This is not sampling variation, and no number of another temperature includes it
     if serving is None or serving.is_empty():
         return []
     columns = group_columns(serving)
-    groups: dict[tuple[object, ...], dict[str, Row]] = {}
-    for row in serving.iter_rows(named=True):
-        by_name = groups.setdefault(tuple(row[name] for name in columns), {})
-        by_name[str(row["coefficient"])] = row
+    groups = rows_by_group(serving, columns).values()
     varying = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
-    return [Paragraph(_line(rows, varying)) for rows in groups.values()]
+    by_name = [{str(row["coefficient"]): row for row in rows} for rows in groups]
+    return [Paragraph(_line(rows, varying)) for rows in by_name]
 
 
 def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
@@ -61,7 +59,7 @@ def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.measuring.noise import serving_noise
+    >>> from judgerel_ray.measuring.serving import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> serving_short(serving_noise(rows, groups=["temperature"]), None)[0].text

@@ -8,11 +8,10 @@ from typing import TypeAlias, cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, key_columns
+from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, counts, key_columns
 from judgerel_ray.blocks.words import Row, cell, group_label, number, percent
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.snapshot import Snapshot, unread_damage
@@ -35,7 +34,6 @@ def least_stable(
     *,
     by: Sequence[str] | None = None,
     n: int = 20,
-    block: grouping.BlockChoice = 0,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """List the units whose replications agree least, an outcome without a verdict being a value.
@@ -55,7 +53,7 @@ def least_stable(
     >>> least_stable(pl.LazyFrame(rows), n=1).select("item_id", "agreement").rows()
     [('r', 0.0)]
     """
-    counted = count_judgments(source, by=by, block=block)
+    counted = count_judgments(source, by=by)
     unit = [*counted.groups, "item_id", *counted.facets]
     value = pl.when(SCORED).then(LABEL).otherwise(pl.format("({})", "outcome"))
     m = pl.col("n").sum()
@@ -119,38 +117,26 @@ def unstable_section(
         for name in facets
         if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
     ]
-    tables = [
+    return [
         _unstable_table(part.to_dicts(), names, questions or {}, rated=rated)
         for rated in (False, True)
         if not (part := unsteady.filter(pl.col("rated") == rated)).is_empty()
     ]
-    return [*tables]
 
 
 def _unstable_table(
     rows: Sequence[Row], names: Sequence[str], questions: QuestionTexts, *, rated: bool
 ) -> Table:
     """Questions of verdicts, or of ratings, the least stable first."""
-    measure = (
-        Column(
-            head="standard deviation, points",
-            cells=[number(row["spread"]) for row in rows],
-            is_number=True,
-        )
-        if rated
-        else Column(
-            head="pairs that agree",
-            cells=[percent(row["agreement"]) for row in rows],
-            is_number=True,
-        )
-    )
+    head, cells = "pairs that agree", [percent(row["agreement"]) for row in rows]
+    if rated:
+        head, cells = "standard deviation, points", [number(row["spread"]) for row in rows]
     columns = [
         *_named(rows, names, questions),
-        measure,
-        Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
-               is_number=True),
+        Column(head=head, cells=cells, is_number=True),
+        counts("replies", [row["n_replications"] for row in rows]),
         Column(head="verdicts", cells=[replied_shares(row) for row in rows], kind="prose"),
-    ]  # fmt: skip
+    ]
     if rated:
         return Table("Ratings of a question by how far replications spread", columns)
     return Table("Questions by the share of agreeing pairs of replications", columns)
@@ -243,29 +229,14 @@ def reply_blocks(
         where = group_label(row, [name for name in names if name != "item_id"
                                   and row[name] is not None])  # fmt: skip
         name = question_text(row, questions or {}) or str(row["item_id"])
-        columns = [
-            Column(head="verdict", cells=[str(one) for one in part["said"]]),
-            *(
-                [Column(head="replication", cells=[cell(one) for one in part["replication"]])]
-                if "replication" in part.columns
-                else []
-            ),
-            *(
-                [
-                    Column(
-                        head="reply", cells=[_shortened(one) for one in part["text"]], kind="prose"
-                    )
-                ]
-                if "text" in part.columns
-                else []
-            ),
-        ]
+        columns = [Column(head="verdict", cells=[str(one) for one in part["said"]])]
+        if "replication" in part.columns:
+            cells = [cell(one) for one in part["replication"]]
+            columns.append(Column(head="replication", cells=cells))
+        if "text" in part.columns:
+            cells = [shorten(one or "", _LONGEST, placeholder=" \u2026") for one in part["text"]]
+            columns.append(Column(head="reply", cells=cells, kind="prose"))
         caption = "Replies, at most three of each verdict"
         label = f"{name} ({where})" if where else name
         found.append(Folded(label, [Table(caption, columns)]))
     return found
-
-
-def _shortened(text: str | None) -> str:
-    """A reply as far as it is shown."""
-    return shorten(text or "", _LONGEST, placeholder=" \u2026")

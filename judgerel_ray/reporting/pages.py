@@ -33,7 +33,7 @@ from judgerel_ray.analyses.gate.standing import CROSSES, Verdict, overall
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, first_rows, group_leads
-from judgerel_ray.analyses.reliability.sections import answer_section
+from judgerel_ray.analyses.reliability.sections import ABSENT, answer_section, floor_column
 from judgerel_ray.blocks.blocks import (
     PLACES,
     Block,
@@ -47,7 +47,9 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Span,
     Table,
+    estimates,
     key_columns,
+    numeric,
 )
 from judgerel_ray.blocks.charts import not_drawn
 from judgerel_ray.blocks.html import rendered_page
@@ -57,11 +59,11 @@ from judgerel_ray.blocks.words import (
     coefficient_name,
     group_columns,
     group_label,
-    interval,
     missing_policy,
     number,
     percent,
     percent_interval,
+    rows_by_group,
     times,
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
@@ -72,9 +74,8 @@ from judgerel_ray.core.verb import all_verbs
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.snapshot import Snapshot, replicated, unread_damage
 from judgerel_ray.measuring.alpha_figures import floor_figure
-from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
-from judgerel_ray.measuring.tolerance import AT_MOST
+from judgerel_ray.measuring.reliability import AT_MOST, failure_lines
 from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, replied_shares
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
@@ -262,7 +263,8 @@ def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
 def _ask(ask: AskTable) -> str:
     """One ask in words: what was repeated, and what was varied."""
     if _reads(ask):
-        return _read(ask)
+        heats = ", ".join(f"{value:g}" for value in ask.temperatures)
+        return ask.kind.probability_words(ask, ", ".join(ask.templates), heats)
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
     often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
     if 0.0 in ask.temperatures:
@@ -279,13 +281,6 @@ def _ask(ask: AskTable) -> str:
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
     return ask.kind.reads_probabilities(ask) is not None
-
-
-def _read(ask: AskTable) -> str:
-    """One ask whose probabilities were read, in words."""
-    heats = ", ".join(f"{value:g}" for value in ask.temperatures)
-    templates = ", ".join(ask.templates)
-    return ask.kind.probability_words(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
@@ -515,15 +510,14 @@ def _table(
     added: Sequence[Callable[[Sequence[Row]], Column]],
 ) -> Table:
     """Every group's verdict and the numbers that made it."""
-    parts: dict[tuple[object, ...], list[Row]] = {}
-    for row in requirements.iter_rows(named=True):
-        parts.setdefault(tuple(row[name] for name in groups), []).append(row)
+    parts = rows_by_group(requirements, groups)
     verdicts = [overall([str(row["verdict"]) for row in rows]) for rows in parts.values()]
-    of = [_first_of(rows) for rows in parts.values()]
-    alphas = [rows.get("krippendorff_alpha") for rows in of]
+    # The first row of each coefficient.
+    of = [{str(row["coefficient"]): row for row in reversed(rows)} for rows in parts.values()]
+    alphas = [rows.get("krippendorff_alpha", ABSENT) for rows in of]
     names = group_columns(coefficients)
     chance, kappas = (
-        [rows.get(key) for key in parts]
+        [rows.get(key, ABSENT) for key in parts]
         for rows in (
             {tuple(row[name] for name in names): row for row in first_rows(coefficients, one)}
             for one in ("krippendorff_alpha", "cohen_kappa")
@@ -533,48 +527,21 @@ def _table(
     columns = [
         Column(head="verdict", cells=[f"{SIGNS[one]} {STANDINGS[one]}" for one in verdicts]),
         *key_columns(keys, groups),
-        _estimate("alpha [95 %]", alphas),
-        Column(
-            head="noise floor", is_number=True,
-            cells=["-" if row is None else number(row["noise_floor"]) for row in chance],
-            small=["" if row is None or row["noise_floor_sd"] is None
-                   else f"± {number(row['noise_floor_sd'])}" for row in chance],
-        ),
-        Column(
-            head="alpha is of",
-            cells=["-" if row is None else cell(row["conditions"]) for row in alphas],
-        ),
-        *(_share(head, [rows.get(name) for rows in of]) for name, head in _SHARES.items()),
-        _estimate("kappa with labels", kappas),
+        estimates("alpha [95 %]", alphas, "value"),
+        floor_column(chance),
+        Column(head="alpha is of", cells=[cell(row["conditions"]) for row in alphas]),
+        *(_share(head, [rows.get(name, ABSENT) for rows in of]) for name, head in _SHARES.items()),
+        estimates("kappa with labels", kappas, "value"),
         *(column(keys) for column in added),
-        Column(head="what would decide", cells=[_needed(rows) for rows in parts.values()],
-               kind="prose"),
-    ]  # fmt: skip
+        Column(head="what would decide", cells=list(map(_needed, parts.values())), kind="prose"),
+    ]
     return Table("Whether each judge may decide, and the numbers that say so", columns, cards=True)
 
 
-def _first_of(rows: Sequence[Row]) -> dict[str, Row]:
-    """The first row of each coefficient."""
-    return {str(row["coefficient"]): row for row in reversed(rows)}
-
-
-def _estimate(head: str, rows: Sequence[Row | None]) -> Column:
-    """Values with their intervals."""
-    return Column(
-        head=head, is_number=True,
-        cells=["-" if row is None else number(row["value"]) for row in rows],
-        small=["" if row is None else interval(row) for row in rows],
-    )  # fmt: skip
-
-
-def _share(head: str, rows: Sequence[Row | None]) -> Column:
+def _share(head: str, rows: Sequence[Row]) -> Column:
     """Shares in percent with their intervals."""
-    return Column(
-        head=head, is_number=True,
-        cells=["-" if row is None or row["value"] is None else percent(row["value"])
-               for row in rows],
-        small=["" if row is None else percent_interval(row["low"], row["high"]) for row in rows],
-    )  # fmt: skip
+    small = [percent_interval(row["low"], row["high"]) for row in rows]
+    return numeric(head, [percent(row["value"]) for row in rows], small)
 
 
 def _needed(rows: Sequence[Row]) -> str:

@@ -11,7 +11,7 @@ from shlex import quote
 from typing import cast
 
 from judgerel_ray.asking.plan.answers import KnownAnswer, answer_lines
-from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table
+from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table, counts
 from judgerel_ray.blocks.words import Row
 from judgerel_ray.core import count_of
 
@@ -305,9 +305,6 @@ def _judges(judges: Sequence[Row]) -> list[Block]:
     """Counts by judge."""
     if not judges:
         return []
-
-    def counts(name: str, cells: Sequence[int | None]) -> Column:
-        return Column(head=name, cells=[_known(n) for n in cells], is_number=True)
 
     numbers = {
         name: [cast("int | None", row[name]) for row in judges]

@@ -16,7 +16,7 @@ import judgerel_ray
 from judgerel_ray.analyses.advice.panel_worth import Unreachable
 from judgerel_ray.analyses.advice.short import advised_short
 from judgerel_ray.analyses.advice.tables import Needs
-from judgerel_ray.analyses.comparison.short import compared_short
+from judgerel_ray.analyses.comparison.show import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short
 from judgerel_ray.analyses.selection.short import systems_short
@@ -232,3 +232,15 @@ def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, cap
     assert "(verdict: FAIL)" in " ".join(text.split())  # the worst come first
     starts = ("krippendorff_alpha", "swap_consistency", "valid_rate")
     assert sum(line.startswith(starts) for line in text.splitlines()) == MOST_ROWS
+
+
+def test_ratings_with_gaps_are_compared_though_alpha_comes_later():
+    """Alpha has no row that counts a gap, so agreement by that policy stands before it."""
+    rows = [
+        {"judge": judge, "item_id": f"q{item}", "replication": k,
+         "score": None if (item + k + place) % 7 == 0 else float((item + k * place) % 5 + 1)}
+        for place, judge in enumerate(("a", "b")) for item in range(12) for k in range(3)
+    ]  # fmt: skip
+    found = judgerel_ray.compare(pl.DataFrame(rows).lazy(), by="judge")
+    assert found["coefficient"].to_list().index("krippendorff_alpha") > 0
+    assert "besides" in printed(compared_short(found, None, "", None))

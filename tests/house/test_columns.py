@@ -22,8 +22,7 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.core.schema import Schema
 from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.core.verb import all_verbs
-from judgerel_ray.measuring.distributions import reasoning_table
-from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
+from judgerel_ray.measuring.distributions import reasoning_table, weighted_summary, weighted_table
 from judgerel_ray.reporting.verb import Refreshed
 from judgerel_ray.store.series import Refresh
 

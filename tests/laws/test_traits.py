@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from judgerel_ray.measuring.leading import class_statistic
+from judgerel_ray.measuring.estimates import class_statistic
 from judgerel_ray.stats import COEFFICIENTS, count_statistic, measure
 from judgerel_ray.stats.agreement.completions import (
     RATIOS,

@@ -14,16 +14,15 @@ from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.correctness import correctness_by_question
-from judgerel_ray.measuring.noise import (
+from judgerel_ray.measuring.reliability import reduce_judgments, with_tolerance
+from judgerel_ray.measuring.serving import (
     SERVING,
     hashed_texts,
     serving_noise,
+    serving_of,
     shared_requests,
 )
-from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.measuring.serving import serving_of
 from judgerel_ray.measuring.tables import Coefficients
-from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.measuring.unstable import least_stable
 
 SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value

@@ -13,9 +13,8 @@ import judgerel_ray
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, StoreError, SweepError
-from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.reliability import ReduceOptions
-from judgerel_ray.measuring.serving import serving_between
+from judgerel_ray.measuring.serving import SERVING, serving_between
 from judgerel_ray.reporting.standing import plan_text
 from tests.opening import reduction, snapshot
 

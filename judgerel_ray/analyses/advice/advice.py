@@ -50,7 +50,7 @@ from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import by_place
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY, Missing
 from judgerel_ray.measuring.order_effects import read_places
-from judgerel_ray.measuring.tolerance import FAILS, MEETS, UNDECIDED
+from judgerel_ray.measuring.reliability import FAILS, MEETS, UNDECIDED
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, smallest_enough, t_quantile
 

@@ -28,7 +28,7 @@ from judgerel_ray.counting.verdicts.policy import (
     number_of_row,
     value_of,
 )
-from judgerel_ray.measuring.kappa import (
+from judgerel_ray.measuring.correctness import (
     LabelledPairs,
     item_number,
     kappa_ends,

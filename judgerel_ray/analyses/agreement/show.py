@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from judgerel_ray.analyses.agreement.agreement import AgreementTables, agreement_tables
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -19,11 +20,15 @@ from judgerel_ray.blocks.blocks import (
     counts,
     estimates,
     key_columns,
+    numeric,
 )
 from judgerel_ray.blocks.columns import natural
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, next_step
 from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, percent, reason
+from judgerel_ray.core import SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
+from judgerel_ray.measuring.page_data import PageData
 
 TITLE = "Agreement with labels and between judges"
 _MOST_TINT = 45  # percent of the mark's colour: its text stays readable on it
@@ -66,8 +71,9 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     """
     labels, pairs = tables["labels"], tables["pairs"]
     found = [*_labels(labels)]
+    names = labels.columns[: labels.columns.index("missing")]
     remarks = [
-        Remark(text=f"kappa is {NOISE}", who=_who(row, labels), severity=HARMFUL)
+        Remark(text=f"kappa is {NOISE}", who=group_label(row, names), severity=HARMFUL)
         for row in labels.to_dicts()
         if (row["p_noise"] or 0) > NOISE_ABOVE
     ]
@@ -94,23 +100,6 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     return [*tables_of, *([Lines(lines)] if lines else []), *step]
 
 
-def _who(row: Row, labels: pl.DataFrame) -> str:
-    """A group by its name."""
-    return group_label(row, labels.columns[: labels.columns.index("missing")])
-
-
-def agreement_section(tables: Mapping[str, pl.DataFrame]) -> Section:
-    """The same as a section of a page.
-
-    Examples
-    --------
-    >>> from judgerel_ray.analyses.agreement.agreement import AgreementTables
-    >>> agreement_section(AgreementTables().tables()).title
-    'Agreement with labels and between judges'
-    """
-    return Section(TITLE, agreement_blocks(tables))
-
-
 def _labels(labels: pl.DataFrame) -> list[Block]:
     """Judges against labels, a row each."""
     rows = labels.to_dicts()
@@ -124,12 +113,11 @@ def _labels(labels: pl.DataFrame) -> list[Block]:
         *key_columns(rows, keys),
         *_policy(rows),
         counts("labelled questions", [row["n_items"] for row in rows]),
-        _shares("accuracy", rows, "accuracy"),
+        _shares("accuracy", rows),
         *_kappas(rows),
         *people,
-        Column(head="by chance", cells=[number(row["noise_floor"]) for row in rows],
-               is_number=True),
-    ]  # fmt: skip
+        numeric("by chance", [number(row["noise_floor"]) for row in rows]),
+    ]
     return [Table("Judges against labels", columns)]
 
 
@@ -144,13 +132,11 @@ def _classes(classes: pl.DataFrame) -> list[Block]:
         *_policy(rows),
         Column(head="label", cells=[str(row["label"]) for row in rows]),
         counts("questions", [row["n_items"] for row in rows]),
-        Column(head="of labels", cells=[percent(row["label_share"]) for row in rows],
-               is_number=True),
-        Column(head="of verdicts", cells=[percent(row["verdict_share"]) for row in rows],
-               is_number=True),
-        _shares("recall", rows, "recall"),
-        _shares("precision", rows, "precision"),
-    ]  # fmt: skip
+        numeric("of labels", [percent(row["label_share"]) for row in rows]),
+        numeric("of verdicts", [percent(row["verdict_share"]) for row in rows]),
+        _shares("recall", rows),
+        _shares("precision", rows),
+    ]
     return [Table("Label by label", columns)]
 
 
@@ -172,9 +158,8 @@ def _pairs(pairs: pl.DataFrame) -> list[Block]:
             counts("shared questions", [row["n_items"] for row in rows]),
             *_kappas(rows),
             _estimates("Krippendorff's alpha", rows, "krippendorff_alpha", "alpha"),
-            Column(head="agreement", cells=[percent(row["percent_agreement"]) for row in rows],
-                   is_number=True),
-        ]  # fmt: skip
+            numeric("agreement", [percent(row["percent_agreement"]) for row in rows]),
+        ]
         found.append(Table("Judges against each other", columns))
     return found
 
@@ -214,30 +199,19 @@ def _kappas(rows: Sequence[Row]) -> list[Column]:
     head = "weighted kappa (quadratic)" if is_weighted else "Cohen's kappa"
     cells = [number(row["cohen_kappa"]) if row["undefined"] is None
              else f"undefined: {reason(row['undefined'])}" for row in rows]  # fmt: skip
-    return [*compared, Column(head=head, cells=cells, small=_ends(rows, "kappa"), is_number=True)]
+    return [*compared, numeric(head, cells, [ends_of(row, "kappa") for row in rows])]
 
 
 def _estimates(head: str, rows: Sequence[Row], name: str, of: str) -> Column:
     """A number with its interval beside it."""
-    return estimates(head, rows, name, lambda row: _ends([row], of)[0])
+    return estimates(head, rows, name, lambda row: ends_of(row, of))
 
 
-def _shares(head: str, rows: Sequence[Row], name: str) -> Column:
+def _shares(name: str, rows: Sequence[Row]) -> Column:
     """A share in percent with its interval."""
-    return Column(
-        head=head, cells=[percent(row[name]) for row in rows],
-        small=[
-            "" if row[f"{name}_low"] is None
-            else f"[{percent(row[f'{name}_low'])}, {percent(row[f'{name}_high'])}]"
-            for row in rows
-        ],
-        is_number=True,
-    )  # fmt: skip
-
-
-def _ends(rows: Sequence[Row], of: str) -> list[str]:
-    """Intervals as text."""
-    return [ends_of(row, of) for row in rows]
+    ends = [(row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
+    small = ["" if low is None else f"[{percent(low)}, {percent(high)}]" for low, high in ends]
+    return numeric(name, [percent(row[name]) for row in rows], small)
 
 
 def _policy(rows: Sequence[Row]) -> list[Column]:
@@ -245,3 +219,27 @@ def _policy(rows: Sequence[Row]) -> list[Column]:
     if len({row["missing"] for row in rows}) < 2:
         return []
     return [Column(head="no verdict", cells=[_POLICIES[str(row["missing"])] for row in rows])]
+
+
+def agreement_result(
+    found: AgreementTables, notes: tuple[str, ...], command: str | None = None
+) -> Result[AgreementTables]:
+    """Agreement with labels and between judges, as every format is made of it.
+
+    `command` checks the same judgments against requirements.
+    """
+    tables = found.tables()
+    return Result(
+        found=found, tables=tables, notes=notes, full=lambda: agreement_blocks(tables),
+        short=lambda: short_agreement_blocks(tables, command), legend=reading_blocks,
+        rows=found.labels if found.pairs.is_empty() else found.pairs,
+    )  # fmt: skip
+
+
+def agreement_on_page(measured: PageData, _options: object) -> list[Block]:
+    """Make the page's section; none where nothing is known to agree with."""
+    try:
+        found = agreement_tables(measured.judged)
+    except SweepError:  # one judge without labels, or too many judges: the page has more to say
+        return []
+    return [Section(TITLE, agreement_blocks(found.tables()))]

@@ -39,7 +39,7 @@ class AgreeRequest(Labelled):
     group="Analyse",
     help="kappa of judges with labels, class by class, and of every two judges",
     file="pairs",
-    section="judgerel_ray.analyses.agreement.from_run:agreement_on_page",
+    section="judgerel_ray.analyses.agreement.show:agreement_on_page",
 )
 def agree(path: JudgmentSource, request: AgreeRequest) -> Result[AgreementTables]:
     """Cohen's kappa of judges with labels, label by label, and of every two judges.
@@ -66,7 +66,7 @@ def agree(path: JudgmentSource, request: AgreeRequest) -> Result[AgreementTables
     [('simulated-erratic', 0.31), ('simulated-steady', 0.75)]
     """
     from judgerel_ray.analyses.agreement.agreement import agreement_tables, checked_policies
-    from judgerel_ray.analyses.agreement.from_run import agreement_result
+    from judgerel_ray.analyses.agreement.show import agreement_result
     from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
 

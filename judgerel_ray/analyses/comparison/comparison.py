@@ -57,12 +57,11 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
+from judgerel_ray.measuring.correctness import kappa_of_sides
 from judgerel_ray.measuring.estimates import OF_NUMBERS
-from judgerel_ray.measuring.kappa import kappa_of_sides
 from judgerel_ray.measuring.lead_codes import LeadCode, replies_in
 from judgerel_ray.measuring.order_effects import read_places
-from judgerel_ray.measuring.reliability import check_gold
-from judgerel_ray.measuring.tolerance import possible_values
+from judgerel_ray.measuring.reliability import check_gold, possible_values
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm

@@ -19,10 +19,11 @@ from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.distributions import (
     limit_table,
     reasoning_table,
+    weighted_summary,
+    weighted_table,
     width_table,
 )
 from judgerel_ray.measuring.page_data import PageData
-from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled

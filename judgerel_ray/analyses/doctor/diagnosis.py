@@ -13,10 +13,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import ClassVar
 
-from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Use
 from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.core.text import install_hint
@@ -26,6 +26,64 @@ _OF_PEOPLE_WHO_BUILD = ("dev", "docs", "cpu")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _SECONDS = 10
+
+
+class Use(StrEnum):
+    """What a column is taken for: of its own name, or one of several with the same use."""
+
+    ITEM = "item"
+    REPEAT = "repeat"
+    BLOCK = "block"
+    VERDICT = "verdict"
+    SCORE = "score"
+    OUTCOME = "outcome"
+    PLACE = "place"
+    GOLD = "gold"
+    CONFIDENCE = "confidence"
+    KEY = "key"
+    SEED = "seed"
+    N_OPTIONS = "n_options"
+    N_ANSWERS = "n_answers"
+    OPTIONS = "options"
+    COST = "cost"
+    END = "finish_reason"
+    ATTEMPT = "attempt"
+    LANDED = "landed_at"
+    NUISANCE = "nuisance_facet"
+    GROUP = "group"
+    FACET = "facet"
+
+
+class Question(StrEnum):
+    """What may be asked of a file of judgments."""
+
+    REPEATS = "repeats"
+    INTERVALS = "intervals"
+    FACET = "facet"
+    POSITION = "position"
+    RIGHT = "right"
+    PANEL = "panel"
+
+
+class Lack(StrEnum):
+    """What is in the way of a question."""
+
+    REPEATS = "repeats"
+    ITEMS = "items"
+    LEVELS = "levels"
+    ORDERS = "orders"
+    PLACES = "places"
+    LABELS = "labels"
+    JUDGES = "judges"
+
+
+class Doubt(StrEnum):
+    """Why a group of judgments may be no judging at all."""
+
+    UNREADABLE = "few_verdicts"
+    ONE_ANSWER = "one_answer"
+    ONE_PLACE = "one_place"
+    NEARLY_ONE_ANSWER = "nearly_one_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +196,7 @@ class TakenFor:
     @property
     def taken_for(self) -> str:
         """What it is taken for, in words; ``""`` where nothing reads it."""
-        return role_words(self.role)
+        return "" if self.role is None else _ROLES[self.role]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,17 +218,53 @@ class Support:
     @property
     def question(self) -> str:
         """The question, in words."""
-        return question_words(self)
+        if self.asks is Question.FACET:
+            return f"does {(self.facet or '').replace('_', ' ')} matter"
+        return _QUESTIONS[self.asks]
 
     @property
     def found(self) -> str:
         """What was found, in words."""
-        return found_words(self)
+        n, lacks = self.counts, self.lacks
+        match self.asks:
+            case Question.REPEATS:
+                if n["n_repeated"]:
+                    of = f"{n['n_repeated']:,} of {n['n_items']:,}"
+                    return f"{of} items asked up to {n['most']:,} times"
+                return "every item was judged once" if n["most"] == 1 else "no item has a verdict"
+            case Question.INTERVALS:
+                return f"{n['n_items']:,} items"
+            case Question.FACET:
+                several = f"{n['n_crossed']:,} items at several levels"
+                return "no item at two levels" if lacks else several
+            case Question.POSITION:
+                orders = "one order" if Lack.ORDERS in lacks else "several orders"
+                column = "no" if Lack.PLACES in lacks else "a"
+                return f"{orders} of the options, {column} column label"
+            case Question.RIGHT:
+                if "n_right" in n:
+                    return f"{n['n_right']:,} items with a right verdict"
+                return "no right verdicts" if lacks else "the run's items say"
+            case Question.PANEL:
+                shared = f" on {count_of(n['n_shared'], 'item')} that two judged"
+                return (
+                    count_of(n["n_judges"], "judge")
+                    + shared * (n["n_judges"] > 1)
+                    + ", no right verdicts" * (Lack.LABELS in lacks)
+                )
 
     @property
     def unblock(self) -> str | None:
         """What would help, in words."""
-        return unblock_words(self)
+        if not self.lacks:
+            return None
+        if self.asks is Question.POSITION:
+            return (
+                "ask in both orders (option_order 0, 1), and say in a column label where the "
+                "chosen option stood"
+            )
+        both = ", and " if self.asks is Question.PANEL else ", or "
+        return both.join(_help(one, self) for one in self.lacks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +285,21 @@ class Judging:
     @property
     def doubt(self) -> str | None:
         """Why it may be no judging, in words."""
-        return doubt_words(self)
+        if self.why is None:
+            return None
+        if self.why is Doubt.UNREADABLE:
+            return (
+                "unreadable: fewer than half of the replies hold a verdict; judgerel rejudge, or "
+                "another reader of replies"
+            )
+        if self.why is Doubt.ONE_ANSWER:
+            return f"constant: every verdict is {self.answer}, whatever is asked"
+        if self.why is Doubt.ONE_PLACE:
+            return f"constant: every verdict names place {self.answer}, whatever stands there"
+        return (
+            f"nearly constant: {self.n_answer:,} of {self.n_verdicts:,} verdicts are "
+            f"{self.answer}; perhaps what was put in place of replies that could not be read"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +348,20 @@ class Diagnosis(Writable):
     @property
     def mapping(self) -> str:
         """The proposal as a file for ``import table --map``: ``?`` where no column is meant."""
-        return "" if self.proposal is None else mapping_text(self.proposal)
+        if (proposal := self.proposal) is None:
+            return ""
+        from judgerel_ray.counting.files.source import quote_names
+
+        lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
+        lines += [
+            f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
+            if len(places) > 1
+            else f"{name} = {json.dumps(places[0])}"
+            for name, places in proposal.open.items()
+        ]
+        named = f": one of {printable(quote_names(proposal.free))}" if proposal.free else ""
+        lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]
+        return "\n".join(["[columns]", *lines])
 
     @property
     def is_fit(self) -> bool:
@@ -275,117 +396,6 @@ _QUESTIONS: Mapping[Question, str] = {
 }
 
 
-def role_words(role: Use | None) -> str:
-    """Say what a column is taken for.
-
-    Examples
-    --------
-    >>> role_words(Use.GROUP), role_words(None)
-    ('makes groups', '')
-    """
-    return "" if role is None else _ROLES[role]
-
-
-def doubt_words(judging: Judging) -> str | None:
-    """Say why a group of judgments may be no judging at all.
-
-    Examples
-    --------
-    >>> doubt_words(Judging(group="", n_items=9, n_judgments=9, valid_rate=1.0,
-    ...                     why=Doubt.ONE_ANSWER, answer="A"))
-    'constant: every verdict is A, whatever is asked'
-    """
-    if judging.why is None:
-        return None
-    if judging.why is Doubt.UNREADABLE:
-        return "unreadable: fewer than half of the replies hold a verdict; judgerel rejudge, or " \
-               "another reader of replies"  # fmt: skip
-    if judging.why is Doubt.ONE_ANSWER:
-        return f"constant: every verdict is {judging.answer}, whatever is asked"
-    if judging.why is Doubt.ONE_PLACE:
-        return f"constant: every verdict names place {judging.answer}, whatever stands there"
-    return (
-        f"nearly constant: {judging.n_answer:,} of {judging.n_verdicts:,} verdicts are "
-        f"{judging.answer}; perhaps what was put in place of replies that could not be read"
-    )
-
-
-def question_words(support: Support) -> str:
-    """Say what is asked.
-
-    Examples
-    --------
-    >>> question_words(Support(asks=Question.FACET, verb="reduce", facet="option_order"))
-    'does option order matter'
-    """
-    if support.asks is Question.FACET:
-        return f"does {_plain(support.facet)} matter"
-    return _QUESTIONS[support.asks]
-
-
-def _plain(facet: str | None) -> str:
-    """A facet as a reader calls it."""
-    return (facet or "").replace("_", " ")
-
-
-def found_words(support: Support) -> str:
-    """Say what was found of what is asked.
-
-    Examples
-    --------
-    >>> found_words(Support(asks=Question.INTERVALS, verb="gate", counts={"n_items": 24}))
-    '24 items'
-    """
-    n, lacks = support.counts, support.lacks
-    match support.asks:
-        case Question.REPEATS:
-            if n["n_repeated"]:
-                return (
-                    f"{n['n_repeated']:,} of {n['n_items']:,} items asked up to {n['most']:,} times"
-                )
-            return "every item was judged once" if n["most"] == 1 else "no item has a verdict"
-        case Question.INTERVALS:
-            return f"{n['n_items']:,} items"
-        case Question.FACET:
-            several = f"{n['n_crossed']:,} items at several levels"
-            return "no item at two levels" if lacks else several
-        case Question.POSITION:
-            orders = "one order" if Lack.ORDERS in lacks else "several orders"
-            column = "no" if Lack.PLACES in lacks else "a"
-            return f"{orders} of the options, {column} column label"
-        case Question.RIGHT:
-            if "n_right" in n:
-                return f"{n['n_right']:,} items with a right verdict"
-            return "no right verdicts" if lacks else "the run's items say"
-        case Question.PANEL:
-            shared = f" on {count_of(n['n_shared'], 'item')} that two judged"
-            return (
-                count_of(n["n_judges"], "judge")
-                + shared * (n["n_judges"] > 1)
-                + ", no right verdicts" * (Lack.LABELS in lacks)
-            )
-
-
-def unblock_words(support: Support) -> str | None:
-    """Say what would help; None where nothing is in the way.
-
-    Examples
-    --------
-    >>> unblock_words(Support(asks=Question.FACET, verb="reduce", facet="template",
-    ...                       lacks=(Lack.LEVELS,)))
-    'ask the same items at two levels of template'
-    """
-    if not support.lacks:
-        return None
-    if support.asks is Question.POSITION:
-        return (
-            "ask in both orders (option_order 0, 1), and say in a column label where the chosen "
-            "option stood"
-        )
-    both = ", and " if support.asks is Question.PANEL else ", or "
-    return both.join(_help(one, support) for one in support.lacks)
-
-
 def _help(lack: Lack, support: Support) -> str:
     """What would help where something is lacking."""
     n = support.counts
@@ -403,25 +413,3 @@ def _help(lack: Lack, support: Support) -> str:
             return f"bring {n['n_labels']:,} labels in a column gold"
         case _:
             return "ask another judge the same items"
-
-
-def mapping_text(proposal: Proposal) -> str:
-    """Write what ``import table --map`` reads: columns meant, and ``?`` where it must be said.
-
-    Examples
-    --------
-    >>> print(mapping_text(Proposal(meant={"item_id": "id"}, open={}, lacking=("verdict",),
-    ...                             free=("one", "two"))))
-    [columns]
-    item_id = "id"
-    verdict = "?"  # the verdict: one of one, two
-    """
-    from judgerel_ray.counting.files.source import quote_names
-
-    lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
-    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
-              if len(places) > 1 else f"{name} = {json.dumps(places[0])}"
-              for name, places in proposal.open.items()]  # fmt: skip
-    named = f": one of {printable(quote_names(proposal.free))}" if proposal.free else ""
-    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]
-    return "\n".join(["[columns]", *lines])

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import polars as pl
 
-from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Use
 from judgerel_ray.analyses.doctor.diagnosis import (
     Diagnosis,
+    Doubt,
     Judging,
+    Lack,
     Proposal,
+    Question,
     Support,
     TakenFor,
+    Use,
 )
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.counting.columns import FACETS, is_judge

@@ -12,7 +12,7 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
-from judgerel_ray.analyses.gate.looks import GateLook, look_at
+from judgerel_ray.analyses.gate.looks import look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
@@ -23,6 +23,7 @@ from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
     KNOWN,
+    GateLook,
     Verdict,
     needs_a_plan,
     of_requirement,
@@ -43,12 +44,16 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot, replicated
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.correctness import correctness_by_question
-from judgerel_ray.measuring.failures import failure_lines, failures_of
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import (
+    ReduceOptions,
+    failure_lines,
+    failures_of,
+    reduce_judged,
+)
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
@@ -122,8 +127,10 @@ def gate_judgments(
     where the data are new. Retry: safe.
     """
     others = dict(baselines or {})
-    frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
-    look = look_at(frames, ledger)
+    look = GateLook()
+    if ledger is not None:
+        frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
+        look = look_at(frames, ledger)
     options = ReduceOptions(
         by=None if by is None else tuple(by),
         intervals=IntervalChoice(confidence=look.confidence, with_errors=True),

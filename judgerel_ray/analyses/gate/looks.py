@@ -11,36 +11,24 @@ again until they please.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from heapq import nsmallest
 from pathlib import Path
 
 import polars as pl
 
+from judgerel_ray.analyses.gate.standing import GateLook, alpha_at
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import read_regular
 from judgerel_ray.counting.columns import FACETS, KINDS
 
-ALPHA = 0.05
 _SAMPLED = 256  # rows kept of a look: of a re-roll that changes 2 % of them, 99.4 % are noticed
 _BEGIN = b'{"'
 _LOOK_COLUMNS = ("item_id", *FACETS, "block", *KINDS, "label", "gold")
-
-
-def alpha_at(look: int, alpha: float = ALPHA) -> float:
-    """Give the error that a look may spend.
-
-    Examples
-    --------
-    >>> [round(alpha_at(k), 4) for k in (1, 2, 5)], round(sum(map(alpha_at, range(1, 10_000))), 4)
-    ([0.0304, 0.0076, 0.0012], 0.05)
-    """
-    return 6 * alpha / (math.pi * look) ** 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,36 +73,12 @@ def seen_in(rows: pl.LazyFrame) -> tuple[Seen, Mapping[str, int]]:
     return Seen(digest=whole.hexdigest(), n_judgments=n, sample=sample), found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateLook:
-    """One look."""
-
-    number: int = 1  # Which it is, from 1 on.
-    confidence: float = 1 - ALPHA
-    ledger: str | None = None  # Where looks are counted; without, this is the only one.
-    # Whether all of it was looked at before, and nothing newer was: that is no look more.
-    again: bool = False
-    n_judgments: int = field(default=0)
-
-    @property
-    def next_confidence(self) -> float:
-        """Confidence of the look that would follow."""
-        return self.confidence if self.ledger is None else 1 - alpha_at(self.number + 1)
-
-
-def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> GateLook:
-    """Count a look in a ledger; without one it is the only look.
+def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str) -> GateLook:
+    """Count a look in a ledger.
 
     Effects: appends a line to the ledger, where the data are not those of its last look. Retry:
     safe, the same data are the same look.
-
-    Examples
-    --------
-    >>> look_at({"": pl.LazyFrame({"item_id": ["q"], "verdict": ["A"]})}, None).number
-    1
     """
-    if ledger is None:
-        return GateLook()
     _check_place(ledger)
     found = {name: seen_in(one) for name, one in rows.items()}
     seen = {name: one for name, (one, _) in found.items()}

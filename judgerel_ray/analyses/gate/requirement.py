@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_of_the_web, read_regular
-from judgerel_ray.measuring.tolerance import AT_MOST, possible_values
+from judgerel_ray.measuring.reliability import AT_MOST, possible_values
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 
 ALPHA = "krippendorff_alpha >= .667"

@@ -27,8 +27,7 @@ from judgerel_ray.analyses.gate.standing import (
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.columns import WIDTH
-from judgerel_ray.blocks.junit import Case
-from judgerel_ray.blocks.result import Result
+from judgerel_ray.blocks.result import Case, Result
 from judgerel_ray.blocks.short import MOST_ROWS, named, next_step
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
@@ -320,7 +319,8 @@ def more_words(row: Row) -> str:
     if row["reason"] is None:
         return ""
     if row["reason"] != CROSSES:
-        return _short(row)
+        code = str(row["reason"])
+        return _SHORT.get(code, reason(code))
     if n in (0, 1):
         return "more than one question"
     some = f" like the {n:,} of {row['n_items']:,} that count here"
@@ -331,12 +331,6 @@ def more_words(row: Row) -> str:
             f"{count_of(int(str(again)), 'more replication')} of these {n or row['n_items']:,}"
         )
     return ", or ".join(ways) or TOO_MANY
-
-
-def _short(row: Row) -> str:
-    """Why nothing is decided, in few words."""
-    code = str(row["reason"])
-    return _SHORT.get(code, reason(code))
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
@@ -380,7 +374,6 @@ STANDINGS = {
     Verdict.INCONCLUSIVE: "undecided",
 }
 """A verdict in words that also read in black and white."""
-_KINDS = {Verdict.PASS: "met", Verdict.FAIL: "missed", Verdict.INCONCLUSIVE: "open"}
 _BEST = (Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.FAIL)
 
 
@@ -462,7 +455,7 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
     best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
     stands = f"{SIGNS[found.verdict]} {who}: {STANDINGS[found.verdict]}{where}."
-    return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _KINDS[found.verdict])
+    return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _MET[found.verdict])
 
 
 def _elsewhere(found: Decision) -> str:

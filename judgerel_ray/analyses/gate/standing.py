@@ -5,7 +5,9 @@ What is open names what would decide it: how many questions or replications the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -20,7 +22,7 @@ from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import quote_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
-from judgerel_ray.measuring.tolerance import FAILS, MEETS, is_share, standing
+from judgerel_ray.measuring.reliability import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import KAPPAS, declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -47,6 +49,38 @@ ALONE = "repeatability_alone"
 """Of a judge that was asked the same prompt again: whether it judges is not known."""
 KNOWN = "reproducibility known"
 """The requirement that is open then, in a row of its own."""
+
+
+LOOK_ALPHA = 0.05
+"""What all looks at growing data may err with."""
+
+
+def alpha_at(look: int) -> float:
+    """Give the error that a look may spend.
+
+    Examples
+    --------
+    >>> [round(alpha_at(k), 4) for k in (1, 2, 5)], round(sum(map(alpha_at, range(1, 10_000))), 4)
+    ([0.0304, 0.0076, 0.0012], 0.05)
+    """
+    return 6 * LOOK_ALPHA / (math.pi * look) ** 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateLook:
+    """One look."""
+
+    number: int = 1  # Which it is, from 1 on.
+    confidence: float = 1 - LOOK_ALPHA
+    ledger: str | None = None  # Where looks are counted; without, this is the only one.
+    # Whether all of it was looked at before, and nothing newer was: that is no look more.
+    again: bool = False
+    n_judgments: int = 0
+
+    @property
+    def next_confidence(self) -> float:
+        """Confidence of the look that would follow."""
+        return self.confidence if self.ledger is None else 1 - alpha_at(self.number + 1)
 
 
 class Verdict(StrEnum):

@@ -79,16 +79,14 @@ def alignment_row(
     }
     if drawn is not None:
         row |= {
-            **_ends("single", drawn.single),
-            **_ends("averaged", drawn.averaged),
-            "gain": drawn.gain.value,
-            "gain_low": drawn.gain.low,
-            "gain_high": drawn.gain.high,
+            **value_with_ends("single", drawn.single),
+            **value_with_ends("averaged", drawn.averaged),
+            **value_with_ends("gain", drawn.gain),
             "p_gain": drawn.gain.p,
             "n_averaged": drawn.n_averaged,
         }
     if known is not None:
-        row |= {**_ends("weighted", known.averaged), "n_weighted": known.averaged.n_units}
+        row |= {**value_with_ends("weighted", known.averaged), "n_weighted": known.averaged.n_units}
     return row
 
 
@@ -125,8 +123,14 @@ def _made(one: Estimate) -> dict[str, object]:
     }
 
 
-def _ends(name: str, one: Estimate) -> dict[str, object]:
-    """A number with its interval."""
+def value_with_ends(name: str, one: Estimate | Difference) -> dict[str, object]:
+    """Give a number with its interval, by the names of its columns.
+
+    Examples
+    --------
+    >>> value_with_ends("gain", Difference(name="gain", value=0.2, low=0.1, high=0.3))
+    {'gain': 0.2, 'gain_low': 0.1, 'gain_high': 0.3}
+    """
     return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
 
 

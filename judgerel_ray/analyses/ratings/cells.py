@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.words import Row, cell, estimate, number, p_value, reason, remark
+from judgerel_ray.blocks.words import Row, cell, ends_of, estimate, number, p_value, reason, remark
 
 COEFFICIENTS = {
     "pearson": "Pearson's r",
@@ -16,55 +16,7 @@ COEFFICIENTS = {
     "icc_agreement": "ICC(A,1)",
     "icc_consistency": "ICC(C,1)",
 }
-ACROSS_HEADS = (
-    "alpha [95 %]", "noise floor", "ceiling", "on its own: first", "second", "disattenuated",
-    "shift", "rank correlation", "items", "remark",
-)  # fmt: skip
-ALIGNED_HEADS = (
-    "coefficient", "single [95 %]", "averaged [95 %]", "gain [95 %]", "p", "averaged over", "items",
-    "remark",
-)  # fmt: skip
-_WEIGHTED_HEAD = "weighted [95 %]"
-SELF_CONSISTENCY_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
 _TIES = {">mid": ">", ">=mid": ">="}
-
-
-def self_consistency_cells(row: Row) -> list[str]:
-    """Write self-consistency of one group on one scale.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    return [
-        str(row["measurement"]),
-        estimate(row),
-        floor(row),
-        f"{row['n_items']:,}",
-        cell(row["n_replications"]),
-        remark(row),
-    ]
-
-
-def across_cells(row: Row) -> list[str]:
-    """Write inter-scale consistency of one group and comparison.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    return [
-        estimate(row),
-        floor(row),
-        number(row["ceiling"]),
-        number(row["own_first"]),
-        number(row["own_second"]),
-        around(row, "disattenuated"),
-        around(row, "shift"),
-        around(row, "rank_correlation"),
-        cell(row["n_items"]),
-        remark(row),
-    ]
 
 
 def floor(row: Row) -> str:
@@ -90,9 +42,7 @@ def around(row: Row, name: str) -> str:
     """
     if row[name] is None:
         return "-"
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    ends = "" if low is None else f" [{number(low)}, {number(high)}]"
-    return f"{number(row[name])}{ends}"
+    return f"{number(row[name])} {ends_of(row, name)}".rstrip()
 
 
 def mapped(across: pl.DataFrame) -> str:
@@ -114,42 +64,55 @@ def mapped(across: pl.DataFrame) -> str:
     return "; ".join(ways)
 
 
-def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
-    """Give the heads of alignment, and what writes a row under them.
+Columns = Mapping[str, Callable[[Row], str]]
+"""The heads of a table, each with what writes a row's cell under it."""
+SELF_CONSISTENCY: Columns = {
+    "level": lambda row: str(row["measurement"]),
+    "alpha [95 %]": estimate,
+    "noise floor": floor,
+    "items": lambda row: f"{row['n_items']:,}",
+    "replications": lambda row: cell(row["n_replications"]),
+    "remark": remark,
+}
+ACROSS: Columns = {
+    "alpha [95 %]": estimate,
+    "noise floor": floor,
+    "ceiling": lambda row: number(row["ceiling"]),
+    "on its own: first": lambda row: number(row["own_first"]),
+    "second": lambda row: number(row["own_second"]),
+    "disattenuated": lambda row: around(row, "disattenuated"),
+    "shift": lambda row: around(row, "shift"),
+    "rank correlation": lambda row: around(row, "rank_correlation"),
+    "items": lambda row: cell(row["n_items"]),
+    "remark": remark,
+}
+_ALIGNED: Columns = {
+    "coefficient": lambda row: COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"])),
+    "single [95 %]": lambda row: (
+        f"undefined: {reason(row['undefined'])}" if row["undefined"] else around(row, "single")
+    ),
+    "averaged [95 %]": lambda row: around(row, "averaged"),
+    "weighted [95 %]": lambda row: around(row, "weighted"),
+    "gain [95 %]": lambda row: around(row, "gain"),
+    "p": lambda row: p_value(row["p_gain"]),
+    "averaged over": lambda row: (
+        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}"
+    ),
+    "items": lambda row: f"{row['n_items']:,}",
+    "remark": remark,
+}
+
+
+def aligned_columns(found: pl.DataFrame) -> Columns:
+    """Give the columns of alignment; of weighted scores where there are any.
 
     Examples
     --------
-    See ``tests/cli/test_ratings.py``.
+    >>> [*aligned_columns(pl.DataFrame({"weighted": [None]}))][2:4]
+    ['averaged [95 %]', 'gain [95 %]']
     """
-    place = ALIGNED_HEADS.index("gain [95 %]")
-    if found["weighted"].null_count() == found.height:
-        return list(ALIGNED_HEADS), aligned_cells
-
-    def cells(row: Row) -> list[str]:
-        written = aligned_cells(row)
-        return [*written[:place], around(row, "weighted"), *written[place:]]
-
-    return [*ALIGNED_HEADS[:place], _WEIGHTED_HEAD, *ALIGNED_HEADS[place:]], cells
-
-
-def aligned_cells(row: Row) -> list[str]:
-    """Write one coefficient of one group.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    single = around(row, "single")
-    return [
-        COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"])),
-        f"undefined: {reason(row['undefined'])}" if row["undefined"] else single,
-        around(row, "averaged"),
-        around(row, "gain"),
-        p_value(row["p_gain"]),
-        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
-        f"{row['n_items']:,}",
-        remark(row),
-    ]
+    hidden = "weighted [95 %]" if found["weighted"].null_count() == found.height else ""
+    return {head: write for head, write in _ALIGNED.items() if head != hidden}
 
 
 MEASURES = {

@@ -40,9 +40,9 @@ from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_gr
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
+from judgerel_ray.measuring.distributions import weighted_groups, weighted_table
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.measuring.weighted import weighted_groups, weighted_table
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
 
 if TYPE_CHECKING:
@@ -191,10 +191,8 @@ def ratings_of(
     judged: Snapshot, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
 ) -> Ratings:
     """The ratings of judgments with a column ``scale``, those of `scale_files` declared beside."""
-    from judgerel_ray.protocols.replies.scales import load_scale
-
-    declared = {scale.name: scale for scale in map(load_scale, scale_files)}
-    return Ratings(judged=judged, by=None if by is None else tuple(by), declared=declared)
+    columns = None if by is None else tuple(by)
+    return Ratings(judged=judged, by=columns, declared=_scales_of(scale_files))
 
 
 def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str]:
@@ -321,10 +319,14 @@ def with_scales(judged: Snapshot, options: RatingOptions) -> Snapshot:
         return judged
     if not _names(judged):
         raise SweepError("--scale is of ratings, and there are none")
+    return replace(judged, scales={**judged.scales, **_scales_of(options.scale_files)})
+
+
+def _scales_of(files: Sequence[str]) -> dict[str, Scale]:
+    """Scales of one's own, by name."""
     from judgerel_ray.protocols.replies.scales import load_scale
 
-    declared = {scale.name: scale for scale in map(load_scale, options.scale_files)}
-    return replace(judged, scales={**judged.scales, **declared})
+    return {scale.name: scale for scale in map(load_scale, files)}
 
 
 def unknown_scales(judged: Snapshot) -> list[tuple[str, str]]:
@@ -367,16 +369,14 @@ def _rated(judged: Snapshot, options: RatingOptions) -> Rated | None:
         for one in choices
         if choice or any(compared_scales(list(group.scales), one) for group in ratings.groups)
     ]
-    ranked = JudgeRanks(ranks=_NOTHING, mean_ranks=_NOTHING, agreements=_NOTHING)
+    ranked = JudgeRanks()
     if outside is not None or _can_rank(ratings.groups, reference):
         ranked = ratings.ranked(choices[0], reference=reference, outside=outside)
     return Rated(
         self_consistency=ratings.self_consistency(),
         across=pl.concat(frames) if frames else _NOTHING,
         aligned=_NOTHING if reference is None else ratings.aligned(reference, _ALIGNED),
-        ranks=ranked.ranks,
-        mean_ranks=ranked.mean_ranks,
-        agreements=ranked.agreements,
+        ranked=ranked,
     )
 
 

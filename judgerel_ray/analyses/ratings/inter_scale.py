@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -10,6 +10,7 @@ from typing import cast, get_args
 
 import polars as pl
 
+from judgerel_ray.analyses.ratings.alignment import value_with_ends
 from judgerel_ray.analyses.ratings.tables import ScaleComparisons
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
@@ -20,7 +21,6 @@ from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,
-    Estimate,
     QuantisationCeiling,
     ScaleRatings,
     disattenuated_alpha,
@@ -210,19 +210,12 @@ def _of_pair(
         whole_ratings = group_ratings(group, names, replace(choice, pairing="all"))
     consistencies = [whole(self_consistency_terms(whole_ratings, place)) for place in (0, 1)]
     return {
-        **dict(_with_ends("disattenuated", disattenuated_alpha(whole_ratings))),
-        **dict(_with_ends("shift", scale_shift(ratings))),
-        **dict(_with_ends("rank_correlation", scale_rank_correlation(ratings))),
+        **value_with_ends("disattenuated", disattenuated_alpha(whole_ratings)),
+        **value_with_ends("shift", scale_shift(ratings)),
+        **value_with_ends("rank_correlation", scale_rank_correlation(ratings)),
         "own_first": consistencies[0] if consistencies[0] == consistencies[0] else None,
         "own_second": consistencies[1] if consistencies[1] == consistencies[1] else None,
     }
-
-
-def _with_ends(name: str, found: Estimate) -> Iterator[tuple[str, float | None]]:
-    """A number with its interval."""
-    yield name, found.value
-    yield f"{name}_low", found.low
-    yield f"{name}_high", found.high
 
 
 @lru_cache(maxsize=256)

@@ -13,13 +13,14 @@ question, and :func:`.judge_difference` exchanges them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, group_ratings
+from judgerel_ray.analyses.ratings.tables import MeanRanks, MeasureAgreements, Ranks
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.rated import RatedGroup
@@ -36,7 +37,6 @@ from judgerel_ray.stats import (
 from judgerel_ray.stats.agreement.krippendorff import Level
 from judgerel_ray.stats.counts import CountStatistic, Floats, row_means
 from judgerel_ray.stats.intervals.question_statistic import whole
-from judgerel_ray.stats.ratings.ranking import MeanRank, Rank, RankAgreement
 
 GroupMeasure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
 _MOST_VALUES = 200  # of a scale that judges share a table of: more would be mostly empty
@@ -163,7 +163,6 @@ def aligned_measure(reference: pl.DataFrame) -> GroupMeasure:
 SELF, ACROSS, ALIGNED, OUTSIDE = "self_consistency", "inter_scale", "alignment", "outside"
 _LEAST = 2  # judges that can be ranked
 Cells = Mapping[str, Mapping[Hashable, QuestionStatistic]]
-_TEXT = ("judge", "measure", "undefined", "first", "second")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -176,13 +175,13 @@ class JudgeRanks(Shown):
         As :mod:`judgerel_ray.analyses.ratings.tables` says.
     """
 
-    ranks: pl.DataFrame
-    mean_ranks: pl.DataFrame
-    agreements: pl.DataFrame
+    ranks: pl.DataFrame = field(default_factory=Ranks.frame)
+    mean_ranks: pl.DataFrame = field(default_factory=MeanRanks.frame)
+    agreements: pl.DataFrame = field(default_factory=MeasureAgreements.frame)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Give all tables by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 def rank_table(
@@ -225,8 +224,12 @@ def rank_table(
         _rank(heat, judges, cells, outside, rows)
     if not rows[0]:
         raise SweepError("to rank judges takes two of them, rated at the same temperature")
-    ranks, mean_ranks, agreements = map(_frame, rows)
-    return JudgeRanks(ranks=ranks, mean_ranks=mean_ranks, agreements=agreements)
+    heat, judge = {"temperature": pl.Float64()}, {"judge": pl.String()}
+    return JudgeRanks(
+        ranks=Ranks.frame(rows[0], heat),
+        mean_ranks=MeanRanks.frame(rows[1], {**heat, **judge}),
+        agreements=MeasureAgreements.frame(rows[2], heat),
+    )
 
 
 def _rank(
@@ -262,32 +265,9 @@ def _rank(
     at: Row = {"temperature": heat}
     for rank in found.ranks:
         n_cells, n_left_out = counted[rank.measure]
-        rows[0].append({**at, **_fields_of(rank), "n_cells": n_cells, "n_left_out": n_left_out})
-    rows[1].extend({**at, **_fields_of(one)} for one in found.mean_ranks)
-    rows[2].extend({**at, **_fields_of(one)} for one in found.agreements)
-
-
-def _fields_of(one: Rank | MeanRank | RankAgreement) -> Row:
-    """The fields of a frozen value; a rank by its measure first."""
-    row: Row = {field.name: getattr(one, field.name) for field in fields(one)}
-    if isinstance(one, Rank):
-        row = {"measure": row.pop("measure"), "judge": row.pop("judge"), **row}
-    return row
-
-
-def _frame(rows: list[Row]) -> pl.DataFrame:
-    """Rows with types that do not depend on what is null."""
-    names = list(rows[0]) if rows else []
-    return pl.DataFrame(rows, schema={name: _type(name) for name in names})
-
-
-def _type(name: str) -> pl.DataType:
-    """The type of a column of ranks."""
-    if name == "few":
-        return pl.Boolean()
-    if name in _TEXT:
-        return pl.String()
-    return pl.Int64() if name.startswith("n_") else pl.Float64()
+        rows[0].append({**at, **asdict(rank), "n_cells": n_cells, "n_left_out": n_left_out})
+    rows[1].extend({**at, **asdict(one)} for one in found.mean_ranks)
+    rows[2].extend({**at, **asdict(one)} for one in found.agreements)
 
 
 def _cells(groups: Sequence[RatedGroup], measure: GroupMeasure) -> Cells:

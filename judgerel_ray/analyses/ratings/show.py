@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import cast
@@ -10,18 +10,20 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.ratings.cells import (
-    ACROSS_HEADS,
+    ACROSS,
+    COEFFICIENTS,
     MEASURES,
-    SELF_CONSISTENCY_HEADS,
-    across_cells,
+    SELF_CONSISTENCY,
+    Columns,
     agreement_line,
     aligned_columns,
+    around,
     mapped,
     rank_cell,
     rank_cells,
     rank_sentences,
-    self_consistency_cells,
 )
+from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
@@ -33,10 +35,33 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Table,
     key_columns,
+    numeric,
     row_columns,
 )
 from judgerel_ray.blocks.columns import varying_groups
-from judgerel_ray.blocks.words import Row, cell, estimate, group_label
+from judgerel_ray.blocks.short import (
+    GRAVE,
+    HARMFUL,
+    PLAIN,
+    WEAK,
+    Groups,
+    Remark,
+    Row,
+    findings_of_row,
+    groups_of,
+    short_blocks,
+    short_table,
+)
+from judgerel_ray.blocks.words import (
+    cell,
+    estimate,
+    explanation,
+    group_label,
+    number,
+    reason,
+    short_estimate,
+)
+from judgerel_ray.core import count_of
 from judgerel_ray.measuring.alpha_figures import alpha_charts, row_figure
 
 READ_SELF_CONSISTENCY = (
@@ -90,9 +115,7 @@ class Rated:
     self_consistency: pl.DataFrame  # Self-consistency, from `reduce_judgments`.
     across: pl.DataFrame  # From `inter_scale_table`.
     aligned: pl.DataFrame  # From `alignment_table`.
-    ranks: pl.DataFrame
-    mean_ranks: pl.DataFrame
-    agreements: pl.DataFrame
+    ranked: JudgeRanks
 
 
 def rating_sections(found: Rated | None) -> list[Block]:
@@ -118,7 +141,7 @@ def rating_sections(found: Rated | None) -> list[Block]:
         ),
         Section("Ratings against temperature", _heats(found)),
         *alignment_section(found.aligned),
-        Section("Judges ranked", ranking_blocks(found.ranks, found.mean_ranks, found.agreements)),
+        Section("Judges ranked", ranking_blocks(found.ranked)),
     ]
 
 
@@ -156,18 +179,13 @@ def self_consistency_blocks(self_consistency: pl.DataFrame) -> list[Block]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    rows = _table(
-        "Self-consistency",
-        self_consistency,
-        "coefficient",
-        (),
-        SELF_CONSISTENCY_HEADS,
-        self_consistency_cells,
-    )
     return [
         Paragraph(READ_SELF_CONSISTENCY),
-        Figures(self_consistency_figures(self_consistency), SELF_CONSISTENCY_LEGEND),
-        rows,
+        Figures(
+            _figures(self_consistency, "coefficient", of="scale", title="Alpha by scale"),
+            SELF_CONSISTENCY_LEGEND,
+        ),
+        _table("Self-consistency", self_consistency, "coefficient", (), SELF_CONSISTENCY),
     ]
 
 
@@ -181,8 +199,10 @@ def across_blocks(across: pl.DataFrame) -> list[Block]:
     extra = ("scales", "mapping", "level")
     return [
         Paragraph(f"Inter-scale consistency: {mapped(across)}. {READ_ACROSS}"),
-        Figures(across_figures(across), ACROSS_LEGEND),
-        _table("Inter-scale consistency", across, "scales", extra, ACROSS_HEADS, across_cells),
+        Figures(
+            _figures(across, "scales", of="scales", title="Alpha across scales"), ACROSS_LEGEND
+        ),
+        _table("Inter-scale consistency", across, "scales", extra, ACROSS),
     ]
 
 
@@ -228,10 +248,9 @@ def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str]
     ]
     firsts: list[Row] = [next(iter(part.values())) for part in parts]
     columns = [
-        Column(
-            head=f"temperature {cell(heat)}",
-            cells=[estimate(part[heat]) if heat in part else "-" for part in parts],
-            is_number=True,
+        numeric(
+            f"temperature {cell(heat)}",
+            [estimate(part[heat]) if heat in part else "-" for part in parts],
         )
         for heat in heats
     ]
@@ -279,35 +298,32 @@ def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
     """
     if aligned.is_empty():
         return [Paragraph("nothing to align")]
-    heads, cells = aligned_columns(aligned)
     caption = f"Agreement with the reference, {aligned['reference'][0]}"
     return [
         Paragraph(READ_ALIGNED),
-        _table(caption, aligned, "coefficient", (), heads, cells),
+        _table(caption, aligned, "coefficient", (), aligned_columns(aligned)),
     ]
 
 
-def ranking_blocks(
-    ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame
-) -> list[Block]:
+def ranking_blocks(found: JudgeRanks) -> list[Block]:
     """Say how judges rank by every measure, a table a temperature.
 
     Examples
     --------
-    >>> ranking_blocks(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
+    >>> ranking_blocks(JudgeRanks())
     []
     """
-    if ranks.is_empty():
+    if found.ranks.is_empty():
         return []
-    found: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(ranks))]
-    for part in ranks.partition_by("temperature", maintain_order=True):
-        heads, lines = rank_cells(part, mean_ranks)
+    blocks: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(found.ranks))]
+    for part in found.ranks.partition_by("temperature", maintain_order=True):
+        heads, lines = rank_cells(part, found.mean_ranks)
         heat = part["temperature"][0]
         at = "" if heat is None else f", temperature {cell(heat)}"
         caption = f"Ranks{at}: {'; '.join(rank_sentences(part))}"
-        found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
-    sentences = [agreement_line(row) for row in agreements.iter_rows(named=True)]
-    return [*found, *(Paragraph(line, "soft") for line in sentences if line)]
+        blocks.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
+    sentences = [agreement_line(row) for row in found.agreements.iter_rows(named=True)]
+    return [*blocks, *(Paragraph(line, "soft") for line in sentences if line)]
 
 
 def _table(
@@ -315,59 +331,27 @@ def _table(
     frame: pl.DataFrame,
     until: str,
     extra: Sequence[str],
-    heads: Sequence[str],
-    cells: Callable[[Row], list[str]],
+    columns: Columns,
 ) -> Table:
     """The rows of a frame, as the terminal shows them."""
     rows = frame.to_dicts()
-    lines = [cells(row) for row in rows]
     names = [*frame.columns[: frame.columns.index(until)], *extra]
-    columns = [
-        Column(head=head, cells=[line[place] for line in lines], is_number="[95 %]" in head,
+    written = [
+        Column(head=head, cells=[write(row) for row in rows], is_number="[95 %]" in head,
                kind="remark" if head == "remark" else "")
-        for place, head in enumerate(heads)
+        for head, write in columns.items()
     ]  # fmt: skip
-    return Table(caption, [*key_columns(rows, names), *columns])
+    return Table(caption, [*key_columns(rows, names), *written])
 
 
 _WITHIN = ("definition",)
 
 
-def self_consistency_figures(self_consistency: pl.DataFrame) -> list[Figure]:
-    """Draw self-consistency: a figure a judge and criterion, a line a scale and definition.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    groups = [*self_consistency.columns[: self_consistency.columns.index("coefficient")]]
+def _figures(frame: pl.DataFrame, until: str, *, of: str, title: str) -> list[Figure]:
+    """A figure a judge and criterion that has any value, a line what `of` names and definition."""
+    groups = frame.columns[: frame.columns.index(until)]
     names = [name for name in groups if name not in ("scale", *_WITHIN)]
-    return _figures(
-        self_consistency,
-        names,
-        varying_groups(self_consistency, "coefficient"),
-        of="scale",
-        title="Alpha by scale",
-    )
-
-
-def across_figures(across: pl.DataFrame) -> list[Figure]:
-    """Draw inter-scale consistency: a figure a judge and criterion, a line a pair and definition.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    groups = [*across.columns[: across.columns.index("scales")]]
-    names = [name for name in groups if name not in _WITHIN]
-    varying = varying_groups(across, "scales")
-    return _figures(across, names, varying, of="scales", title="Alpha across scales")
-
-
-def _figures(
-    frame: pl.DataFrame, names: Sequence[str], varying: Sequence[str], *, of: str, title: str
-) -> list[Figure]:
-    """A figure for each group of rows that has any value."""
+    varying = varying_groups(frame, until)
     found = []
     parts = frame.partition_by(names, maintain_order=True) if names else [frame]
     ways = "mapping" in frame.columns and frame["mapping"].n_unique() > 1
@@ -438,3 +422,209 @@ def _rank_figure(part: pl.DataFrame, label: str) -> Figure:
             Mark(shape="text", style="name_at", data=heads, x="place", label="name"),
         ],
     )  # fmt: skip
+
+
+_FEW = ", few to decide"
+_HEADS = {
+    "pearson": "r", "spearman": "rho", "kendall": "tau-b", "icc_agreement": "ICC(A,1)",
+    "icc_consistency": "ICC(C,1)",
+}  # fmt: skip
+
+
+def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | None) -> list[Block]:
+    """Lay the short answer of ``scales`` out: repeats on each scale, and agreement across scales.
+
+    Examples
+    --------
+    >>> scales_short(pl.DataFrame(), pl.DataFrame(), None)[0].text
+    'nothing was rated twice, or on two scales'
+    """
+    repeats, pairs = [*repeated.iter_rows(named=True)], [*across.iter_rows(named=True)]
+    if not repeats and not pairs:
+        return short_blocks("nothing was rated twice, or on two scales", [], [])
+    keys = repeated.columns[: repeated.columns.index("coefficient")] if repeats else []
+    sides = [*across.columns[: across.columns.index("scales")], "scales"] if pairs else []
+    of_own, of_pairs = groups_of(repeats, keys), groups_of(pairs, sides)
+    columns = {
+        "alpha [95 %]": short_estimate,
+        "shuffled": lambda row: number(row["noise_floor"]),
+        "level": lambda row: cell(row["measurement"]),
+    }
+    beside = {
+        "across [95 %]": short_estimate,
+        "shuffled": lambda row: number(row["noise_floor"]),
+        "ceiling": lambda row: number(row["ceiling"]),
+        "shift [95 %]": lambda row: around(row, "shift"),
+    }
+    tables = [
+        *short_table(repeats, of_own, columns, what="row"),
+        *short_table(pairs, of_pairs, beside, what="row"),
+    ]
+    if pairs:
+        meaning = f"alpha: of repeats on one scale; across: between scales, {mapped(across)}"
+        tables.append(Paragraph(meaning, kind="soft"))
+    findings = [
+        one
+        for rows, groups, what in (
+            (repeats, of_own, "repeats"), (pairs, of_pairs, "across scales"),
+        )
+        for row in rows
+        for one in _of_alpha(row, groups.of(row), what)
+    ]  # fmt: skip
+    items = sorted({cast(int, row["n_items"]) for row in (*repeats, *pairs)})
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    return short_blocks(
+        f"consistency of ratings on and across scales: {asked} questions"
+        f"{of_own.shared or of_pairs.shared}",
+        tables,
+        findings,
+        ("rank the judges by both", command),
+    )
+
+
+def _of_alpha(row: Row, who: str, what: str) -> Iterator[Remark]:
+    """What weakens an alpha, or why there is none."""
+    if row["undefined"]:
+        text = f"{what}: {explanation(reason(row['undefined']))}"
+        yield Remark(text=text, who=who, severity=GRAVE)
+    yield from findings_of_row(row, who, what)
+
+
+def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
+    """Lay the short answer of ``align`` out: the first coefficient, once and averaged; others once.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.ratings.tables import Alignments
+    >>> aligned_short(Alignments.frame(), None)[0].text
+    'nothing was rated that the reference rated, too'
+    """
+    every = [*aligned.iter_rows(named=True)]
+    if not every:
+        return short_blocks("nothing was rated that the reference rated, too", [], [])
+    keys = aligned.columns[: aligned.columns.index("coefficient")]
+    groups = groups_of(every, keys)
+    parts: dict[str, dict[str, Row]] = {}
+    for row in every:
+        parts.setdefault(groups.of(row), {})[str(row["coefficient"])] = row
+    names = [*dict.fromkeys(str(row["coefficient"]) for row in every)]
+    rows = [{**next(iter(of.values())), "of": of} for of in parts.values()]
+    first, *others = names
+    head = _HEADS.get(first, first)
+    columns: dict[str, Callable[[Row], str]] = {
+        f"{head} [95 %]": lambda row: _single(row["of"].get(first)),
+        "averaged [95 %]": lambda row: around(row["of"].get(first, row), "averaged"),
+        "weighted": lambda row: number(row["weighted"]),
+    }
+    for name in others:
+        columns[_HEADS.get(name, name)] = _number_of(name)
+    reference = ", ".join(dict.fromkeys(cell(row["reference"]) for row in every))
+    items = sorted({cast(int, row["n_items"]) for row in every})
+    asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
+    meaning = (
+        f"{head}: {COEFFICIENTS.get(first, first)} of one rating; averaged: of the mean of all; "
+        "others of one rating"
+    )
+    return short_blocks(
+        f"agreement of ratings with {reference}: {asked} questions{groups.shared}",
+        [*short_table(rows, groups, columns, what="row"), Paragraph(meaning, kind="soft")],
+        [one for row in every for one in _of_alignment(row, groups, first)],
+        ("see how far the ratings repeat themselves", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _number_of(name: str) -> Callable[[Row], str]:
+    return lambda row: number((row["of"].get(name) or {}).get("single"))
+
+
+def _single(row: Row | None) -> str:
+    if row is None:
+        return "-"
+    return f"none: {reason(row['undefined'])}" if row["undefined"] else around(row, "single")
+
+
+def _of_alignment(row: Row, groups: Groups, first: str) -> Iterator[Remark]:
+    """What a coefficient lacks, and whether averaging buys anything."""
+    who, name = groups.of(row), COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"]))
+    if row["undefined"]:
+        text = f"no {name}: {reason(row['undefined'])}"
+        severity = GRAVE if row["coefficient"] == first else WEAK
+        yield Remark(text=text, who=who, severity=severity)
+    elif row["coefficient"] == first and cast(float, row["single_low"] or 0) <= 0:
+        text = "the interval includes 0: no agreement with the reference is shown"
+        yield Remark(text=text, who=who, severity=HARMFUL)
+    if row["coefficient"] == first and row["gain"] is not None:
+        gains = row["gain_low"] is not None and cast(float, row["gain_low"]) > 0
+        text = f"averaging adds {around(row, 'gain')}"
+        text = text if gains else "averaging repeats: no gain is shown"
+        yield Remark(text=text, who=who, severity=PLAIN, kind=f"gain {gains}")
+    yield from findings_of_row(row, who)
+
+
+def ranks_short(found: JudgeRanks, command: str | None) -> list[Block]:
+    """Lay the short answer of ``rank`` out: a row a judge, a column a measure.
+
+    Examples
+    --------
+    >>> ranks_short(JudgeRanks(), None)[0].text
+    'no judge has a measure to rank by'
+    """
+    if found.ranks.is_empty():
+        return short_blocks("no judge has a measure to rank by", [], [])
+    rows: list[dict[str, object]] = []
+    findings: list[Remark] = []
+    heads: dict[str, None] = {}
+    several = found.ranks["temperature"].n_unique() > 1
+    for part in found.ranks.partition_by("temperature", maintain_order=True):
+        named, lines = rank_cells(part, found.mean_ranks)
+        heat = part["temperature"][0]
+        heads |= dict.fromkeys(named[1:])
+        for line in lines:
+            cells = {head: text.removesuffix(_FEW) for head, text in zip(named, line, strict=True)}
+            rows.append({"temperature": heat, **cells})
+        who = f"temperature {cell(heat)}" if several else ""
+        findings += _of_ranks(part, who)
+        findings += [Remark(text=text, who=who, kind=text) for text in rank_sentences(part)]
+    lines_of_pairs = map(agreement_line, found.agreements.iter_rows(named=True))
+    findings += [Remark(text=text, kind="tau") for text in lines_of_pairs if text]
+    groups = groups_of(rows, ["temperature", "judge"])
+    columns = {head: (lambda row, head=head: str(row.get(head, "-"))) for head in heads}
+    n = len({row["judge"] for row in rows})
+    return short_blocks(
+        f"{count_of(n, 'judge')} ranked, 1 is best, in brackets the ranks it may have"
+        f"{groups.shared}",
+        short_table(rows, groups, columns, what="row"),
+        findings,
+        ("see the measures themselves", command),
+        everyone=groups.labels.values(),
+    )
+
+
+def _of_ranks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
+    """Whether any measure tells the best judge, and what ranks rest on."""
+    for (name,), rows in part.group_by("measure", maintain_order=True):
+        what = str(name).replace("_", " ")
+        known = rows.filter(pl.col("rank").is_not_null())
+        sure = known.filter((pl.col("high") == 1).fill_null(value=False))["judge"].to_list()
+        if sure:
+            yield Remark(text=f"{what}: {cell(sure[0])} is best", who=at, severity=PLAIN)
+        elif known.height > 1:
+            text = f"{what}: the best judge is not decided, ranks overlap"
+            yield Remark(text=text, who=at, severity=HARMFUL)
+        few = rows.filter(pl.col("few").fill_null(value=False))["judge"].to_list()
+        if few:
+            who = "all" if len(few) == rows.height else ", ".join(map(cell, few))
+            text = f"{what}: fewer than 10 questions decide a comparison of {who}"
+            yield Remark(text=text, who=at, severity=WEAK)
+        for code, lacking in _lacking(rows):
+            text = f"{what}: {', '.join(lacking)}: {explanation(reason(code))}"
+            yield Remark(text=text, who=at, severity=WEAK)
+
+
+def _lacking(rows: pl.DataFrame) -> Sequence[tuple[str, list[str]]]:
+    """Judges by the code of what they lack."""
+    found: dict[str, list[str]] = {}
+    for row in rows.filter(pl.col("undefined").is_not_null()).iter_rows(named=True):
+        found.setdefault(str(row["undefined"]), []).append(cell(row["judge"]))
+    return [*found.items()]

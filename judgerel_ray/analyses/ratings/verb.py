@@ -104,24 +104,6 @@ class ScaleTables(Shown):
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _result_scales(
-    found: ScaleTables, notes: tuple[str, ...], command: str | None
-) -> Result[ScaleTables]:
-    from judgerel_ray.analyses.ratings.short import scales_short
-    from judgerel_ray.analyses.ratings.show import scales_blocks
-    from judgerel_ray.blocks.result import Result
-
-    return Result(
-        found=found,
-        notes=notes,
-        tables=found.tables(),
-        full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
-        short=lambda: scales_short(found.self_consistency, found.inter_scale, command),
-        rows=found.inter_scale,
-        whole_json=True,
-    )
-
-
 @verb(
     ScalesRequest,
     examples=("scales run", "scales run --format markdown"),
@@ -156,12 +138,23 @@ def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
+    from judgerel_ray.analyses.ratings.show import scales_blocks, scales_short
+    from judgerel_ray.blocks.result import Result
+
     choice = request.choice()
     with request.opened(path) as ratings:
         self_consistency, across = ratings.self_consistency(), ratings.across(choice)
         found = ScaleTables(self_consistency=self_consistency, inter_scale=across)
         command = command_on("rank", path, request)
-        return _result_scales(found, ratings.judged.run_notes, command)
+        return Result(
+            found=found,
+            notes=ratings.judged.run_notes,
+            tables=found.tables(),
+            full=lambda: scales_blocks(self_consistency, across),
+            short=lambda: scales_short(self_consistency, across, command),
+            rows=across,
+            whole_json=True,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,24 +171,6 @@ class AlignRequest(ScaleOptions):
             read=split_names,
             repeats=True,
         ),
-    )
-
-
-def _result_alignment(
-    found: pl.DataFrame, notes: tuple[str, ...], command: str | None
-) -> Result[pl.DataFrame]:
-    from judgerel_ray.analyses.ratings.short import aligned_short
-    from judgerel_ray.analyses.ratings.show import alignment_blocks
-    from judgerel_ray.blocks.result import Result
-
-    return Result(
-        found=found,
-        notes=notes,
-        tables=found,
-        full=lambda: alignment_blocks(found),
-        short=lambda: aligned_short(found, command),
-        rows=found,
-        whole_json=True,
     )
 
 
@@ -234,10 +209,21 @@ def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     >>> [(judge, round(value, 2)) for judge, value in found]
     [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
+    from judgerel_ray.analyses.ratings.show import aligned_short, alignment_blocks
+    from judgerel_ray.blocks.result import Result
+
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
         command = command_on("scales", path, request) if ratings.has_several_scales else None
-        return _result_alignment(found, ratings.judged.run_notes, command)
+        return Result(
+            found=found,
+            notes=ratings.judged.run_notes,
+            tables=found,
+            full=lambda: alignment_blocks(found),
+            short=lambda: aligned_short(found, command),
+            rows=found,
+            whole_json=True,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,24 +235,6 @@ class RankRequest(ScalesRequest):
         metadata=flag(f"rank by alignment, too, with {_REFERENCE}", "WHO"),
     )
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
-
-
-def _result_ranks(
-    found: JudgeRanks, notes: tuple[str, ...], command: str | None
-) -> Result[JudgeRanks]:
-    from judgerel_ray.analyses.ratings.short import ranks_short
-    from judgerel_ray.analyses.ratings.show import ranking_blocks
-    from judgerel_ray.blocks.result import Result
-
-    return Result(
-        found=found,
-        notes=notes,
-        tables=found.tables(),
-        full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
-        short=lambda: ranks_short(found.ranks, found.mean_ranks, found.agreements, command),
-        rows=found.ranks,
-        whole_json=True,
-    )
 
 
 @verb(
@@ -302,6 +270,9 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
     >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
     [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
+    from judgerel_ray.analyses.ratings.show import ranking_blocks, ranks_short
+    from judgerel_ray.blocks.result import Result
+
     choice = request.choice()
     with request.opened(path) as ratings:
         found = ratings.ranked(
@@ -310,4 +281,12 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
             outside=None if request.outside is None else fspath(request.outside),
         )
         command = command_on("scales", path, request) if ratings.has_several_scales else None
-        return _result_ranks(found, ratings.judged.run_notes, command)
+        return Result(
+            found=found,
+            notes=ratings.judged.run_notes,
+            tables=found.tables(),
+            full=lambda: ranking_blocks(found),
+            short=lambda: ranks_short(found, command),
+            rows=found.ranks,
+            whole_json=True,
+        )

@@ -16,8 +16,7 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
-from judgerel_ray.measuring.failures import failures_of
-from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, tolerated
 from judgerel_ray.measuring.serving import requested_serving, texts_are_gone, with_serving
 
 

@@ -21,6 +21,7 @@ from judgerel_ray.blocks.words import (
     number,
     percent,
     reason,
+    rows_by_group,
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
@@ -174,8 +175,12 @@ def _stuck(found: Lead) -> str:
 
 def _share(row: Row) -> str:
     """A share with its interval."""
-    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
-    return f"{percent(row['value'])}{ends}"
+    return f"{percent(row['value'])}{_ends(row)}"
+
+
+def _ends(row: Row) -> str:
+    """The interval of a share; nothing where there is none."""
+    return "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
 
 
 def _again(found: Lead) -> str:
@@ -233,11 +238,8 @@ def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
     'its own verdicts shuffled across the questions would agree 53 % of the time.'
     """
     columns = group_columns(coefficients)
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in coefficients.iter_rows(named=True):
-        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
     leads = []
-    for rows in groups.values():
+    for rows in rows_by_group(coefficients, columns).values():
         found = lead(rows)
         if found is not None:
             text, label = lead_text(found), group_label(rows[0], columns)
@@ -294,17 +296,6 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     return text
 
 
-def agreements(coefficients: pl.DataFrame) -> list[Row]:
-    """Choose each group's agreement, replies without a verdict counting as one.
-
-    Examples
-    --------
-    >>> agreements(pl.DataFrame({"coefficient": ["valid_rate"]}))
-    []
-    """
-    return first_rows(coefficients, "percent_agreement")
-
-
 def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     """Choose the first row of a coefficient in every group: the policy and level that lead.
 
@@ -315,9 +306,8 @@ def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     """
     columns = list(group_columns(coefficients))
     of_name = coefficients.filter(coefficient=name)
-    if not columns:
-        return [*of_name.head(1).to_dicts()]
-    return [*of_name.unique(columns, keep="first", maintain_order=True).to_dicts()]
+    first = of_name.unique(columns, keep="first", maintain_order=True) if columns else of_name[:1]
+    return [*first.to_dicts()]
 
 
 def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:
@@ -354,7 +344,6 @@ def headline(row: Row, repeated: Row | None = None) -> str:
         return "every question was asked once, so nothing shows how stable its verdicts are."
     if row["undefined"]:
         return f"its agreement is undefined: {reason(row['undefined'])}."
-    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}, "
         if reproduced
@@ -362,7 +351,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     )
     text = (
         f"{asked}this judge gives the same verdict {percent(row['value'])} "
-        f"of the time{ends}; its own verdicts shuffled across the questions would agree "
+        f"of the time{_ends(row)}; its own verdicts shuffled across the questions would agree "
         f"{percent(row['noise_floor'])} of the time."
     )
     if row.get("temperature") == 0 and not reproduced:
@@ -460,7 +449,7 @@ def _greedy(coefficients: pl.DataFrame) -> list[str]:
     """What agreement at temperature 0 is, where it was asked more than once."""
     repeated = [
         row
-        for row in agreements(coefficients)
+        for row in first_rows(coefficients, "percent_agreement")
         if row.get("temperature") == 0
         and row["value"] is not None
         and row.get("conditions") != REPRODUCIBILITY

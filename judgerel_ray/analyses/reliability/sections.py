@@ -5,7 +5,8 @@ All are made of what is measured once for a page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import cast
 
 import polars as pl
@@ -22,6 +23,7 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     key_columns,
+    numeric,
 )
 from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.words import (
@@ -44,6 +46,7 @@ from judgerel_ray.blocks.words import (
     reason,
     remarks,
     replication_words,
+    rows_by_group,
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
@@ -72,12 +75,11 @@ _REMARKS = {
     LeadCode.FOLLOWS_PLACE.value: "follows the place",
     LeadCode.BELOW_CHANCE.value: "less than by chance",
 }
-_FEW: Row = {
-    **dict.fromkeys(
-        ("value", "low", "high", "noise_floor", "noise_floor_sd", "noise", "no_interval")
-    ),
-    "undefined": LeadCode.FEW_VERDICTS.value,
-}
+ABSENT: Row = dict.fromkeys(
+    ("value", "low", "high", "noise_floor", "noise_floor_sd", "noise", "no_interval", "undefined",
+     "conditions")
+)  # fmt: skip
+"""What stands in place of a row that a group does not have."""
 
 
 def reliability_on_page(measured: PageData, _options: object) -> list[Block]:
@@ -132,10 +134,10 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
         return []
     names = group_columns(coefficients)
 
-    def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
+    def beside(frame_rows: Sequence[Row]) -> list[Row]:
         """The rows of the same groups, in the order of the agreements."""
         known = {tuple(row[name] for name in names): _without_numbers(row) for row in frame_rows}
-        return [known.get(tuple(row[name] for name in names)) for row in agreements]
+        return [known.get(tuple(row[name] for name in names), ABSENT) for row in agreements]
 
     beside_lead = beside([*repeats(coefficients, "percent_agreement").values()])
     alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
@@ -143,31 +145,27 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     valid = beside(first_rows(coefficients, "valid_rate"))
     kept = beside(first_rows(coefficients, "place_consistency"))
     # Both leave out the replies without a verdict, which stand nowhere.
-    apart = coefficients.reverse() if any(kept) else coefficients
+    placed = any(row is not ABSENT for row in kept)
+    apart = coefficients.reverse() if placed else coefficients
     options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    has_error = [row and row["value"] is not None for row in errors]  # by the error of one rating
-    remark_cells = [
-        _remark(error if error and rated else row)
-        for row, error, rated in zip(agreements, errors, has_error, strict=True)
+    # Ratings are led by the error of one.
+    leading = [
+        row if error["value"] is None else error
+        for row, error in zip(agreements, errors, strict=True)
     ]
-    error = _values("error of one rating, points", errors)
-    rated = any(has_error)
+    rated = any(row["value"] is not None for row in errors)
     columns = [
         *key_columns(agreements, names),
-        *([error] if rated else []),  # what leads ratings
+        *([_values("error of one rating, points", errors)] if rated else []),
         _shares("same verdict", agreements, notes),
-        Column(
-            head="by chance",
-            cells=[percent(row["noise_floor"]) for row in agreements],
-            is_number=True,
-        ),
+        numeric("by chance", [percent(row["noise_floor"]) for row in agreements]),
         _shares("same prompt again", beside_lead),
         *(_shares(head, rows) for head, rows in zip(_OTHER_ORDERS, (options, kept), strict=True)),
         _values("Krippendorff's alpha", alphas, notes),
-        _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
+        floor_column(alphas),
         _shares("valid verdicts", valid),
-        Column(head="remark", cells=remark_cells, kind="remark"),
+        Column(head="remark", cells=[_remark(row) for row in leading], kind="remark"),
     ]
     caption = "How steady each judge is, with 95 % intervals"
     return [Table(caption, columns, cards=True, notes=notes.texts)]
@@ -184,7 +182,9 @@ def _without_numbers(row: Row) -> Row:
     if not few:
         return row
     kept = [one for one in noted(row) if one[0] is Flag.FEW_VERDICTS]
-    return {**row, **_FEW, **flag_columns(kept)}
+    undefined = {"undefined": LeadCode.FEW_VERDICTS.value}
+    numbers = {name: None for name in ABSENT if name != "conditions"}
+    return {**row, **numbers, **undefined, **flag_columns(kept)}
 
 
 def _remark(row: Row) -> str:
@@ -197,12 +197,11 @@ def _remark(row: Row) -> str:
     return "; ".join(parts)
 
 
-def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
+def _marked(rows: Sequence[Row], notes: Notes | None) -> list[list[int]]:
     """Numbers of the notes on each row, noise apart."""
     if notes is None:
         return []
-    apart = (NOISE, *GREEDY)
-    marking = [[text for text in remarks(row) if text not in apart] if row else [] for row in rows]
+    marking = [[text for text in remarks(row) if text not in (NOISE, *GREEDY)] for row in rows]
     return [[notes.number(explanation(text)) for text in texts] for texts in marking]
 
 
@@ -218,12 +217,9 @@ def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
     """
     names = group_columns(coefficients)
     varying = [name for name in names if coefficients[name].n_unique() > 1]
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in coefficients.iter_rows(named=True):
-        groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return [
         _folded(group_label(rows[0], varying) or "All coefficients", rows)
-        for rows in groups.values()
+        for rows in rows_by_group(coefficients, names).values()
     ]
 
 
@@ -253,8 +249,8 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
         Column(head="two judgments", cells=[cell(row["conditions"]) for row in rows]),
         Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
         _values("value [95 %]", rows),
-        _floors(rows),
-        Column(head="p of noise", cells=[number(row["p_noise"]) for row in rows], is_number=True),
+        floor_column(rows),
+        numeric("p of noise", [number(row["p_noise"]) for row in rows]),
         counts("categories", [row["n_categories"] for row in rows]),
         counts("questions compared", [row["n_compared"] for row in rows]),
         counts("left out", [row["n_missing"] or None for row in rows]),
@@ -264,43 +260,34 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     return Folded(label, [Paragraph(basis), table])
 
 
-def _shares(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+def _shares(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
     """Shares in percent with their intervals; in words where there is none."""
-    cells = [
-        "-" if row is None else _none(row) if row["value"] is None else percent(row["value"])
-        for row in rows
-    ]
-    small = ["" if row is None else percent_interval(row["low"], row["high"]) for row in rows]
-    marks = _marked(rows, notes)
-    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+    cells = [_none(row) if row["value"] is None else percent(row["value"]) for row in rows]
+    small = [percent_interval(row["low"], row["high"]) for row in rows]
+    return replace(numeric(head, cells, small), marks=_marked(rows, notes))
 
 
-def _values(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+def _values(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
     """Coefficients with their intervals."""
-    cells = [
-        "-" if row is None else _none(row) if row["value"] is None else number(row["value"])
-        for row in rows
-    ]
-    small = ["" if row is None else interval(row) for row in rows]
-    marks = _marked(rows, notes)
-    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+    cells = [_none(row) if row["value"] is None else number(row["value"]) for row in rows]
+    small = [interval(row) for row in rows]
+    return replace(numeric(head, cells, small), marks=_marked(rows, notes))
 
 
 def _none(row: Row) -> str:
     """Why there is no value, shortly."""
     if row["low"] is not None:
         return ""
+    if row["undefined"] is None:
+        return "-"
     return "asked once" if row["undefined"] == "single_replication" else reason(row["undefined"])
 
 
-def _floors(rows: Sequence[Row]) -> Column:
-    """Noise floors with their spread."""
-    cells = [number(row["noise_floor"]) for row in rows]
-    small = [
-        "" if row["noise_floor_sd"] is None else f"± {number(row['noise_floor_sd'])}"
-        for row in rows
-    ]
-    return Column(head="noise floor", cells=cells, small=small, is_number=True)
+def floor_column(rows: Sequence[Row]) -> Column:
+    """Make the column of noise floors with their spread."""
+    spreads = [row["noise_floor_sd"] for row in rows]
+    small = ["" if spread is None else f"± {number(spread)}" for spread in spreads]
+    return numeric("noise floor", [number(row["noise_floor"]) for row in rows], small)
 
 
 def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
@@ -326,19 +313,10 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     }
     columns = [
         *key_columns(rows, names),
-        Column(head="questions", cells=[f"{row['n_items']:,}" for row in rows], is_number=True),
-        Column(
-            head="replies",
-            cells=[f"{row['n_landed'] - row['failed']:,}" for row in rows],
-            is_number=True,
-        ),
+        counts("questions", [row["n_items"] for row in rows]),
+        counts("replies", [row["n_landed"] - row["failed"] for row in rows]),
         *(
-            Column(
-                head=name.replace("_", " "),
-                cells=[f"{row[name]:,}" for row in rows],
-                small=shares[name],
-                is_number=True,
-            )
+            numeric(name.replace("_", " "), [f"{row[name]:,}" for row in rows], shares[name])
             for name in seen
         ),
     ]
@@ -369,20 +347,18 @@ def answer_section(answers: pl.DataFrame | None) -> list[Block]:
     if answers is None or answers.is_empty():
         return []
     rows = answers.to_dicts()
-    heads: Mapping[str, str] = {"judge": "written by"}
     names = [name for name in answers.columns if name not in ("questions", "answers", "tokens")]
     columns = [
         *(
-            Column(head=heads.get(name, name), cells=[cell(row[name]) for row in rows])
+            Column(
+                head="written by" if name == "judge" else name,
+                cells=[cell(row[name]) for row in rows],
+            )
             for name in names
         ),
         counts("questions", [row["questions"] for row in rows]),
         counts("answers", [row["answers"] for row in rows]),
-        Column(
-            head="new tokens each (mean)",
-            cells=[number(row["tokens"], 1) for row in rows],
-            is_number=True,
-        ),
+        numeric("new tokens each (mean)", [number(row["tokens"], 1) for row in rows]),
     ]
     return [Table("Candidate answers that landed", columns)]
 
@@ -420,21 +396,16 @@ def _place_table(positions: pl.DataFrame) -> Table | None:
     names = positions.columns[: positions.columns.index("n_verdicts")]
     columns = [
         *key_columns(rows, names),
-        Column(head="verdicts", cells=[f"{row['n_verdicts']:,}" for row in rows], is_number=True),
+        counts("verdicts", [row["n_verdicts"] for row in rows]),
         *(
-            Column(
-                head=label,
-                cells=[percent(share[label][0]) if label in share else "0 %" for share in shares],
-                small=[_around(*share[label]) if label in share else "" for share in shares],
-                is_number=True,
+            numeric(
+                label,
+                [percent(share[label][0]) if label in share else "0 %" for share in shares],
+                [_around(*share[label]) if label in share else "" for share in shares],
             )
             for label in labels
         ),
-        Column(
-            head="even",
-            cells=[percent(1 / n) if (n := row["n_options"]) else "-" for row in rows],
-            is_number=True,
-        ),
+        numeric("even", [percent(1 / n) if (n := row["n_options"]) else "-" for row in rows]),
     ]
     if not any(row["is_place"] for row in rows):
         return Table("Share of verdicts that give each answer, with 95 % intervals", columns)

@@ -6,41 +6,50 @@ It fits one screen. What was left out of it is in ``--full``, what its words mea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from textwrap import wrap
 from typing import cast
 
-from judgerel_ray.analyses.reliability.findings import (
-    FEW,
-    ShownGroup,
-    findings_of,
-    grouped,
-    is_unusable,
-    lines_of,
-    requests_findings,
-    share_with_ends,
-    whole_judges,
-    wrapped_line,
-)
+import polars as pl
+
 from judgerel_ray.analyses.reliability.from_run import Reduced
+from judgerel_ray.analyses.reliability.headlines import (
+    FEW_QUESTIONS,
+    Lead,
+    lead,
+    of_ratings,
+    of_their_kind,
+    spans_prompts,
+)
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
-from judgerel_ray.blocks.columns import WIDTH, plain_table
+from judgerel_ray.blocks.columns import WIDTH, natural, plain_table
+from judgerel_ray.blocks.short import Remark, finding_lines
 from judgerel_ray.blocks.short import named as named_groups
 from judgerel_ray.blocks.words import (
+    NOISE,
     Row,
     cell,
     coefficient_name,
     conditions,
-    estimate,
+    group_columns,
+    group_label,
     noted,
     nuisance,
     number,
     percent,
+    reason,
+    rows_by_group,
+    short_estimate,
     telling_columns,
 )
-from judgerel_ray.core import count_of, cut_text
-from judgerel_ray.core.codes import Flag
-from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.core import count_of, cut_text, shortened
+from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
+from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
 
 LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
@@ -50,6 +59,7 @@ _LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
+FEW = "few questions decide (under 10)"
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
 
 Command = Callable[[str], str | None]
@@ -160,7 +170,7 @@ def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
         cells.append(
             {name: column[place] for name, column in names.items()}
             | {
-                "alpha [95 %]": _estimate(alpha),
+                "alpha [95 %]": short_estimate(alpha),
                 "of": str((alpha or {}).get("conditions") or "-"),
                 "shuffled": number(alpha["noise_floor"]) if alpha else "-",
                 "same prompt": number(again["value"]) if again else "-",
@@ -205,7 +215,7 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
         lines.append([
             *(column[place] for column in names.values()),
             share_with_ends(right) if right and right["value"] is not None else "-",
-            _estimate(kappa),
+            short_estimate(kappa),
             number(kappa["noise_floor"]) if kappa else "-",
             number(people["value"]) if people else "-",
             "-" if n is None else f"{n:,}",
@@ -215,11 +225,6 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
     return _within(
         [heads[i] for i in kept], [[line[i] for i in kept] for line in lines], len(names)
     )
-
-
-def _estimate(row: Row | None) -> str:
-    """A number with its interval, or why there is none."""
-    return estimate(row).replace("undefined: ", "none: ") if row else "-"
 
 
 def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[ShownGroup]) -> str:
@@ -246,9 +251,8 @@ def named_table(groups: Sequence[ShownGroup]) -> str:
             line = [*(column[place] for column in names.values()), coefficient_name(row)]
             line += [str(row["conditions"] or "-")] * (len(kinds) > 1)
             line += [str(row["missing"] or "-")] * (len(policies) > 1)
-            value = estimate(row).replace("undefined: ", "none: ")
             remark = "noise" if row["noise"] else ""
-            lines.append([*line, value, number(row["noise_floor"]), remark])
+            lines.append([*line, short_estimate(row), number(row["noise_floor"]), remark])
     return "\n".join([_within(heads, lines, len(names)), *_more_groups(len(groups))])
 
 
@@ -355,3 +359,380 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     if line is None:
         return []
     return [*wrapped_line(f"Next: {what}:"), *(f"  {line}{one}" for one in more)]
+
+
+NAMELESS = "this judge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownGroup:
+    """A group's rows, its name, and what leads it."""
+
+    rows: Sequence[Row]
+    key: Mapping[str, object]  # The values of the columns that make groups.
+    label: str  # As a sentence names it: `this judge` where there is no other.
+    lead: Lead | None
+    named: bool = False  # Whether its coefficients were chosen.
+
+    def row(self, name: str, conditions: str | None = None) -> Row | None:
+        """The first row of a coefficient: by the policy, the level and the conditions that lead."""
+        return next(
+            (
+                row
+                for row in self.rows
+                if row["coefficient"] == name and conditions in (None, row.get("conditions"))
+            ),
+            None,
+        )
+
+    @property
+    def of_ratings(self) -> bool:
+        """Whether its verdicts are numbers."""
+        return of_ratings(self.rows)
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows whose numbers stand in the table or in a sentence."""
+        if self.named:
+            return self.rows
+        rows = {name: self.row(name) for name in _SHOWN}
+        return [row for row in rows.values() if row is not None]
+
+    @property
+    def again(self) -> Row | None:
+        """Alpha of the same prompt again, where that of other orders or wordings leads."""
+        first = self.row("krippendorff_alpha")
+        reproduced = first is not None and first.get("conditions") == REPRODUCIBILITY
+        return self.row("krippendorff_alpha", REPEATABILITY) if reproduced else None
+
+
+_SHOWN = (
+    "krippendorff_alpha", "percent_agreement", "standard_error", "swap_consistency",
+    "place_consistency", "position_bias", "first_place", "accuracy", "cohen_kappa",
+)  # fmt: skip
+
+
+def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGroup]:
+    """Gather the rows of every group, those that take ratings for mere names left out.
+
+    None is left out where coefficients were chosen, so `named`.
+    """
+    names = group_columns(coefficients)
+    groups = rows_by_group(coefficients, names)
+    in_natural_order = sorted(groups, key=lambda key: [*map(natural, key)])
+    telling = telling_columns([dict(zip(names, key, strict=True)) for key in groups] or [{}])
+    return [
+        ShownGroup(
+            rows=rows if named else of_their_kind(rows),
+            key={name: rows[0][name] for name in names},
+            label=_label(rows[0], telling),
+            lead=lead(rows),
+            named=named,
+        )
+        for rows in map(groups.__getitem__, in_natural_order)
+    ]
+
+
+def _label(row: Row, varying: Sequence[str]) -> str:
+    """A group as the subject of a sentence: its judge, the rest of what it is in brackets."""
+    rest = group_label(row, [name for name in varying if name != "judge"]) if varying else ""
+    rest = rest if any(name != "judge" for name in varying) else ""
+    judge = cell(row["judge"]) if row.get("judge") is not None else NAMELESS
+    if "judge" in varying and row["judge"] is None:
+        judge = "the judge without a name"
+    return f"{judge} ({rest})" if rest else judge
+
+
+def share_with_ends(row: Row) -> str:
+    """A share with its interval, in percent."""
+    if row["low"] is None:
+        return percent(row["value"])
+    low, high = percent(row["low"]).removesuffix(" %"), percent(row["high"])
+    to = " to " if low.startswith("<") or high.startswith(">") else "-"
+    return f"{percent(row['value'])} ({low}{to}{high})"
+
+
+def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[Remark]:
+    """What kept requests from being replies, and the serving's own noise."""
+    names = group_columns(found.coefficients)
+    by_group = failed_by_group(found.failures, names)
+    for group in groups:
+        reasons = by_group.get(tuple(cell(group.rows[0][name]) for name in names))
+        if reasons:
+            yield Remark(severity=2, who=group.label, text=f"{failures_in_words(reasons)}")
+    if "coefficient" not in found.serving.columns:
+        return
+    columns = group_columns(found.serving)
+    varying = [name for name in columns if name != "temperature"]
+    for row in found.serving.iter_rows(named=True):
+        if row["coefficient"] == "serving_noise" and row["value"]:
+            text = (
+                f"serving noise: two replies to one prompt at temperature 0 differ "
+                f"{share_with_ends(row)} of the time"
+            )
+            yield Remark(severity=4, who=_label(row, varying), text=text)
+
+
+def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
+    """What to distrust in every group, and of one or two judges what is sound.
+
+    What is true of all groups alike is said of none by name, what is true of all of a judge's of
+    the judge; of more than two groups without figures, so that it can be one sentence.
+    """
+    found = []
+    for group in groups:
+        code, parts = "", [(severity, text, text) for severity, text in _doubts(group)]
+        if group.lead is not None:
+            code = group.lead.code.value
+            severity, text = _lead_words(group, group.lead)
+            if len(groups) > _PAIR:
+                text = _IN_BRIEF.get(group.lead.code, text)
+                if group.lead.code is LeadCode.FOLLOWS_PLACE and group.again:
+                    text += "; repeats of the same prompt hide this"
+            parts = [(severity, text, code), *parts]
+        found += [
+            Remark(severity=severity, who=group.label, text=text, kind=kind)
+            for severity, text, kind in dict.fromkeys(parts)
+            if severity < _SOUND or len(groups) <= _PAIR
+        ]
+    n_groups = Counter((one.severity, one.text) for one in found)
+    return [
+        replace(one, who="") if n_groups[one.severity, one.text] == len(groups) else one
+        for one in by_judge(found, groups)
+    ]
+
+
+_IN_BRIEF = {
+    LeadCode.FEW_VERDICTS: "fewer than half of the replies hold a verdict",
+    LeadCode.ONE_ANSWER: "one answer whatever the question is: agreement says nothing",
+    LeadCode.ONE_PLACE: "one place whatever the options are: agreement says nothing",
+    LeadCode.NAMES_UNKNOWN: "whether a verdict names an option or a place is not known, so "
+    "position bias is not either",
+    LeadCode.FOLLOWS_PLACE: "position decides: with the order changed the same place is named more "
+    "surely than the same option",
+}
+
+_BY_CODE: Mapping[str, str] = {code.value: text for code, text in _IN_BRIEF.items()}
+
+
+def whole_judges(labels: Sequence[str], groups: Sequence[ShownGroup]) -> list[str]:
+    """Name a judge once where all of its groups are named, unless every group there is is."""
+    of_judge: dict[str, list[str]] = {}
+    for group in groups:
+        if group.key.get("judge") is not None:
+            of_judge.setdefault(cell(group.key["judge"]), []).append(group.label)
+    if len(set(labels)) < len(groups):
+        for judge, members in of_judge.items():
+            if len(members) > 1 and set(members) <= set(labels):
+                labels = [judge if label in members else label for label in labels]
+    return [*dict.fromkeys(labels)]
+
+
+def by_judge(remarks: Sequence[Remark], groups: Sequence[ShownGroup]) -> list[Remark]:
+    """Put what is true of all groups of a judge as one remark on the judge."""
+    alike: dict[tuple[int, str, str], list[str]] = {}
+    for one in remarks:
+        alike.setdefault((one.severity, one.text, one.kind), []).append(one.who)
+    return [
+        Remark(severity=severity, text=text, kind=kind, who=who)
+        for (severity, text, kind), labels in alike.items()
+        for who in whole_judges(labels, groups)
+    ]
+
+
+_SOUND = 9  # from here on a finding is no reason to distrust
+_PAIR = 2
+
+
+def _lead_words(group: ShownGroup, first: Lead) -> tuple[int, str]:
+    """What leads a group in a line or two, and how harmful it is."""
+    row, replies = first.row, first.replies
+    match first.code:
+        case LeadCode.FEW_VERDICTS:
+            n, of = (replies.n_valid, replies.n_replies) if replies else (0, 0)
+            held = f"{n:,} of {of:,} replies ({percent(n / of)})" if of else "too few replies"
+            return 0, f"only {held} hold a verdict: too few to report agreement"
+        case LeadCode.ONE_ANSWER | LeadCode.ONE_PLACE:
+            place = first.code is LeadCode.ONE_PLACE
+            always = f"names the place {first.answer}" if place else f"answers {first.answer}"
+            asked = "options are" if place else "question is"
+            return 0, f"{always} whatever the {asked}: agreement says nothing"
+        case LeadCode.NAMES_UNKNOWN:
+            again = first.repeated
+            steady = f"; the same prompt again: {share_with_ends(again)} agreement" if again else ""
+            return 0, (
+                f"whether a verdict names an option or a place is not known, so "
+                f"position bias is not either{steady}"
+            )
+        case LeadCode.FOLLOWS_PLACE if first.place and first.option:
+            again = group.again
+            hidden = f". Repeats hide this: {number(again['value'])}" if again else ""
+            return 1, (
+                "goes by position; with the order changed it names the same place "
+                f"{share_with_ends(first.place)} of the time, the same option "
+                f"{share_with_ends(first.option)}{hidden}"
+            )
+        case LeadCode.NOISE:
+            return 1, f"{NOISE}"
+        case LeadCode.BELOW_CHANCE:
+            return 1, "disagrees with itself more than chance would"
+        case LeadCode.UNDEFINED:
+            return 2, f"no agreement: {_why(row)}"
+    return _SOUND, _sound(group, row)
+
+
+def _why(row: Row | None) -> str:
+    """Why there is no number."""
+    code = (row or {}).get("undefined")
+    if code == "single_replication":
+        return "every question was asked once, so nothing shows how stable its verdicts are"
+    return reason(code)
+
+
+def _sound(group: ShownGroup, row: Row | None) -> str:
+    """What a judge that is not to be distrusted does, in a line."""
+    option, leaning = group.row("swap_consistency"), group.row("position_bias")
+    classes = [one for one in group.rows if str(one["coefficient"]).startswith("class_agreement:")]
+    if row is not None and row["coefficient"] == "standard_error":
+        return f"one rating has a standard error of {number(row['value'])} points"
+    if option is not None and option["value"] is not None:
+        text = f"keeps its option {share_with_ends(option)} of the time when the order changes"
+        first = group.row("first_place")
+        if leaning and leaning["value"] and not leaning["noise"] and first:
+            text += f"; it names the first place {share_with_ends(first)}"
+        return text
+    if classes and all(one["value"] is not None for one in classes):
+        shares = " and ".join(
+            f"{lead_parts(one['coefficient'])[1]} {share_with_ends(one)}" for one in classes
+        )
+        return f"confirms its own {shares} of the time"
+    if row is None or row["value"] is None:
+        return "none of the coefficients asked for leads"
+    asked = conditions(row, group.again).partition(" (")[0]
+    return f"gives the same verdict {share_with_ends(row)} of the time, {asked}"
+
+
+_IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS)
+"""Flags that a sentence of their own says."""
+_OF_METHOD = (
+    Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
+)  # fmt: skip
+"""Flags that tell how a number was made, and take nothing from it: ``--full`` has them."""
+
+
+def _doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
+    """What weakens a group's numbers besides what leads it."""
+    leading, alpha = group.lead, group.row("krippendorff_alpha")
+    code = leading.code if leading else None
+    if code is not LeadCode.NOISE and alpha is not None and alpha["noise"]:
+        yield 2, f"{NOISE}"
+    kappa = group.row("cohen_kappa")
+    if kappa is not None and kappa["noise"]:
+        yield 2, f"kappa with labels is {NOISE}"
+    if leading is not None and leading.replies is not None and leading.replies.flag:
+        n = leading.replies.n_replies - leading.replies.n_valid
+        text = f"{n:,} of {leading.replies.n_replies:,} replies hold no verdict"
+        alone = leading.apart
+        if alone is not None and alone["value"] is not None:
+            text += (
+                " and count as agreeing with each other; without them agreement is "
+                f"{percent(alone['value'])}"
+            )
+        if code is not LeadCode.FEW_VERDICTS:
+            yield 3, text
+    explained = (LeadCode.UNDEFINED, LeadCode.NAMES_UNKNOWN, LeadCode.ONE_ANSWER)
+    row = leading.row if leading else None
+    n_questions = cast(int, (row or {}).get("n_compared") or 0)
+    if 0 < n_questions < FEW_QUESTIONS:
+        of_them = count_of(n_questions, "question")
+        yield 4, f"this rests on {of_them}: a few more can change it"
+    if alpha is not None and alpha["value"] is None and code not in explained:
+        yield 4, f"no alpha: {reason(alpha['undefined'])}"
+    for row in group.shown:
+        first = row["coefficient"] == "krippendorff_alpha" or group.named
+        several = group.named and len({one["coefficient"] for one in group.rows}) > 1
+        about = f"{coefficient_name(row)}: " if several else ""
+        if first and row.get("no_interval") and row["value"] is not None:
+            n = cast(int, row.get("n_compared") or 0)
+            words = no_interval_words(str(row["no_interval"]), n=n)
+            yield 5, f"{about}{words}"
+        for flag, numbers in noted(row):
+            if flag is Flag.FEW_INFORMATIVE and first:
+                yield 6, f"{FEW}"
+            elif flag not in (Flag.FEW_INFORMATIVE, *_IN_LEAD, *_OF_METHOD):
+                yield 6, f"{about}{flag.note(numbers)}"
+    yield from _unknown(group, code)
+
+
+_CONFOUNDED = (
+    "repeats judge other answers, so the judge's variance and members are together "
+    "(judgerel items log keeps the answers)"
+)
+_UNWORDED = "only the same prompt was repeated, so what another wording changes is unknown"
+_UNPLACED = (
+    "only the same prompt was repeated, so bias to a position or a wording is unknown "
+    "(option_orders = 2 or two templates show it)"
+)
+
+
+def _unknown(group: ShownGroup, code: LeadCode | None) -> Iterator[tuple[int, str]]:
+    """What was never asked, so that no number shows it."""
+    rows = [row for row in group.rows if row.get("conditions") and row["value"] is not None]
+    if not rows or code in (LeadCode.NAMES_UNKNOWN, LeadCode.FEW_VERDICTS):
+        return
+    if any(Flag.OTHER_ANSWERS in dict(noted(row)) for row in rows):
+        yield 3, _CONFOUNDED
+    elif not any(spans_prompts(row) for row in group.rows if row.get("conditions")):
+        classes = any(str(row["coefficient"]).startswith("class_agreement") for row in rows)
+        yield 5, _UNWORDED if of_ratings(group.rows) or classes else _UNPLACED
+
+
+_HARMFUL = 2
+"""Severity below which a judge is to be left out."""
+
+
+def is_unusable(group: ShownGroup) -> bool:
+    """Tell a judge to be left out: it goes by position, repeats one answer, or is noise."""
+    return group.lead is not None and _lead_words(group, group.lead)[0] < _HARMFUL
+
+
+def lines_of(findings: Sequence[Remark], room: int) -> list[str]:
+    """Write findings, the most harmful first, as many as there is room for.
+
+    Where there is too little, what makes judges unusable is written briefly, and never left out.
+    """
+    written = _written(findings)
+    if sum(map(len, written)) > room:
+        brief = [
+            replace(one, text=_BY_CODE.get(one.kind, one.text)) if one.severity < _HARMFUL else one
+            for one in findings
+        ]
+        written = _written(brief)
+        n_kept = len(finding_lines(one for one in brief if one.severity < _HARMFUL))
+    if sum(map(len, written)) <= room or len(written) == 1:
+        return [line for lines in written for line in lines]
+    kept = [line for lines in written[:n_kept] for line in lines]
+    written = written[n_kept:]
+    while written and len(kept) + len(written[0]) < room:
+        kept += written.pop(0)
+    more = [f"{count_of(len(written), 'more remark')}: --full."] if written else []
+    return [*kept, *more]
+
+
+def _written(findings: Sequence[Remark]) -> list[list[str]]:
+    """Findings as sentences, the lines of each."""
+    names = tuple(one.who for one in findings if one.who)
+    return [
+        wrapped_line(f"{text if text.startswith(names) else text[0].upper() + text[1:]}.")
+        for text in (line.rstrip(".") for line in finding_lines(findings))
+    ]
+
+
+def wrapped_line(text: str) -> list[str]:
+    """Lines that fit; a number keeps its percent sign, an interval its two ends."""
+    tied = text.replace(" %", "\u00a0%")
+    return [
+        line.replace("\u00a0", " ")
+        for line in wrap(shortened(tied, WIDTH), WIDTH, subsequent_indent="  ",
+                         break_on_hyphens=False)
+    ]  # fmt: skip

@@ -24,9 +24,10 @@ from judgerel_ray.analyses.reliability.headlines import (
     unasked,
 )
 from judgerel_ray.analyses.reliability.short import Command, legend_blocks, reduced_blocks
-from judgerel_ray.blocks.blocks import Block, Laid
+from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.result import Result
+from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Remark, groups_of, short_blocks
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
@@ -41,11 +42,12 @@ from judgerel_ray.blocks.words import (
     reason,
     remarks,
     replication_words,
+    rows_by_group,
+    short_estimate,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.failures import failed_by_group, failures_in_words
-from judgerel_ray.measuring.reliability import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions, failed_by_group, failures_in_words
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
@@ -170,10 +172,13 @@ def coefficients_text(
     for name in (*names, *(["unit"] if one_unit else [])):
         if name not in varying and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
-    groups = [_in_order(rows if named else of_their_kind(rows)) for rows in _groups(coefficients)]
-    failed = failed_by_group(failures, group_columns(coefficients))
+    groups = [
+        _in_order(rows if named else of_their_kind(rows))
+        for rows in rows_by_group(coefficients, names).values()
+    ]
+    failed = failed_by_group(failures, names)
     compact = _compact(coefficients, varying, notes, failed) if len(groups) > 1 else None
-    if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= WIDTH:
+    if compact and max(len(rows) for rows in groups) <= _COMPACT and _is_narrow(compact):
         say(compact)
         for found, text in group_leads(coefficients):  # the rest is in the table
             if found.code in WARNINGS:
@@ -186,10 +191,8 @@ def coefficients_text(
             say("")
             if label := group_label(rows[0], varying):
                 say(label)
-            failures_here = failed.get(
-                tuple(cell(rows[0][name]) for name in group_columns(coefficients))
-            )
-            for line in _basis(rows, notes, failures_here or {}):
+            failures_here = failed.get(tuple(cell(rows[0][name]) for name in names), {})
+            for line in _basis(rows, notes, failures_here):
                 say(line)
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
@@ -216,15 +219,6 @@ def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     return coefficients.filter(number < _MOST_SHOWN), max(0, n_groups - _MOST_SHOWN)
 
 
-def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
-    """Rows by group, in the order they come in."""
-    columns = group_columns(coefficients)
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in coefficients.iter_rows(named=True):
-        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
-    return list(groups.values())
-
-
 def _in_order(rows: Sequence[Row]) -> list[Row]:
     """Rows of pass and fail with agreement first, on both and on each; others as they come."""
     if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
@@ -240,20 +234,19 @@ def _compact(
     failed: Mapping[tuple[str, ...], Mapping[str, int]],
 ) -> str:
     """All groups in one table; what is the same in every row is said above it."""
-    rows = coefficients.to_dicts()
+    rows, names = coefficients.to_dicts(), group_columns(coefficients)
     columns = {name: [cell(row[name]) for row in rows] for name in varying} | {
         "coefficient": [coefficient_name(row) for row in rows],
         "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
         "questions": [f"{row['n_items']:,}" for row in rows],
         "times asked": [f"{row['n_replications']:,}" for row in rows],
         "failed requests": [
-            _failed(failed.get(tuple(cell(row[name]) for name in group_columns(coefficients))))
-            for row in rows
+            _failed(failed.get(tuple(cell(row[name]) for name in names))) for row in rows
         ],
         "categories": [cell(row["n_categories"]) for row in rows],
         "conditions": [cell(row["conditions"]) for row in rows],
         "unit": [cell(row["unit"]) for row in rows],
-        "value [95 %]": [_value(row) for row in rows],
+        "value [95 %]": [short_estimate(row) for row in rows],
         "noise floor": [number(row["noise_floor"]) for row in rows],
         "remark": [_marks(row, notes) for row in rows],
     }
@@ -270,9 +263,9 @@ def _failed(reasons: Mapping[str, int] | None) -> str:
     return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
 
 
-def _width(text: str) -> int:
-    """Columns that a text takes."""
-    return max(map(len, text.splitlines()))
+def _is_narrow(text: str) -> bool:
+    """Whether a terminal is as wide as a text."""
+    return max(map(len, text.splitlines())) <= WIDTH
 
 
 def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]) -> list[str]:
@@ -287,7 +280,7 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     for row in rows:
         if row["coefficient"] == "valid_rate":
             marks = _marks(row, notes)
-            text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
+            text += f", valid verdicts {short_estimate(row)}{' ' * bool(marks)}{marks}"
     lines = _wrapped(f"{text}; {failures_in_words(failed)}" if failed else text)
     found = lead(rows)
     if found is None:
@@ -342,9 +335,9 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
     if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_value, rows)):
         names = ", ".join(coefficient_name(row) for row in rows)
         marks = " ".join(dict.fromkeys(_marks(row, notes) for row in rows))
-        return "\n".join([*above, *_wrapped(f"{names}: {_value(rows[0])} {marks}", "    ")])
+        return "\n".join([*above, *_wrapped(f"{names}: {short_estimate(rows[0])} {marks}", "    ")])
     lines = [
-        [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
+        [coefficient_name(row), short_estimate(row), number(row["noise_floor"]), _marks(row, notes)]
         for row in rows
     ]
     return "\n".join([*above, plain_table(_HEADS, lines)])
@@ -353,11 +346,6 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
 def _has_value(row: Row) -> bool:
     """Whether a number is there: a value, or the ends between which it is."""
     return row["value"] is not None or row["low"] is not None
-
-
-def _value(row: Row) -> str:
-    """The value with its interval; why there is none."""
-    return estimate(row).replace("undefined: ", "none: ")
 
 
 def _marks(row: Row, notes: dict[str, int]) -> str:
@@ -456,3 +444,120 @@ def questions_text(questions: pl.DataFrame) -> str:
         "majority right", "remark",
     ]  # fmt: skip
     return f"{plain_table(heads, lines)}\n{_OF_QUESTIONS}"
+
+
+_MOST_QUESTIONS = 10
+_MOST_COLUMNS = 2  # that name groups in columns of their own
+_UNKNOWN = "no_gold"
+
+
+def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]:
+    """Show ten questions: of those with a right answer the wrong ones, then the least steady.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, questions
+    >>> questions_short(questions(example("judgments.csv")), None)[0].text
+    '2 judges, 8 questions each: 64 replies; 1 wrong, 8 with different replies'
+    """
+    every = [*questions.iter_rows(named=True)]
+    keys = questions.columns[: questions.columns.index("item_id")]
+    groups = groups_of(every, keys)
+    worst = sorted(every, key=_harm)
+    shown = [row for row in worst if _is_wrong(row) or _differs(row)][:_MOST_QUESTIONS]
+    labelled = any(row["accuracy"] is not None for row in every)
+    merged = len(groups.varying) > _MOST_COLUMNS
+    heads = ["group"] if merged else [name.replace("_", " ") for name in groups.varying]
+    of_groups = [[cell(row[name]) for row in shown] for name in groups.varying]
+    if merged:
+        of_groups = [[group_label(row, groups.varying) for row in shown]]
+    cells = [
+        *of_groups,
+        [cell(row["item_id"]) for row in shown],
+        [f"{row['n_judgments']:,}" for row in shown],
+        [number(row["percent_agreement"]) for row in shown],
+        *([[_accuracy(row) for row in shown]] if labelled else []),
+        *([[_right(row) for row in shown]] if labelled else []),
+    ]
+    heads += ["item_id", "replies", "agreement"]
+    heads += ["accuracy [95 %]", "most"] if labelled else []
+    columns = [
+        Column(head=head, cells=texts, is_number=True)
+        for head, texts in zip(heads, cells, strict=True)
+    ]
+    table = Table("", columns, fits=True)
+    left = sum(_is_wrong(row) or _differs(row) for row in every) - len(shown)
+    more = f"{count_of(left, 'more question')} of that kind in --full; " if left else ""
+    alike = [row for row in every if not _is_wrong(row) and not _differs(row)]
+    rest = f"{more}{count_of(len(alike), 'question')} answered alike"
+    if labelled:
+        rest += f", {sum(row['accuracy'] == 1 for row in alike):,} of them known to be right"
+    return short_blocks(
+        _scope(every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]),
+        [*([table] if shown else []), Paragraph(rest, kind="soft")],
+        _findings(every),
+        ("see how far the judge agrees with itself", command),
+    )
+
+
+def _harm(row: Row) -> tuple[bool, float]:
+    """Wrong ones first, then by agreement."""
+    agreement = row["percent_agreement"]
+    return not _is_wrong(row), cast(float, 2.0 if agreement is None else agreement)
+
+
+def _is_wrong(row: Row) -> bool:
+    """Whether most replies are wrong."""
+    return row["majority_right"] is not None and cast(float, row["majority_right"]) < 0.5
+
+
+def _differs(row: Row) -> bool:
+    return row["percent_agreement"] is not None and cast(float, row["percent_agreement"]) < 1
+
+
+def _accuracy(row: Row) -> str:
+    if row["accuracy"] is None:
+        return "-"
+    return estimate({**row, "value": row["accuracy"], "undefined": None})
+
+
+def _right(row: Row) -> str:
+    """Whether most replies are right."""
+    if row["majority_right"] is None:
+        return "-"
+    words = {0.0: "wrong", 1.0: "right"}
+    return words.get(cast(float, row["majority_right"]), "tied")
+
+
+def _scope(every: Sequence[Row], n_groups: int, shared: str, *, is_judge: bool) -> str:
+    """Say of how many questions most replies are wrong, and how many have different replies."""
+    n = len(every) // max(1, n_groups)
+    who = f"{count_of(n_groups, 'judge' if is_judge else 'group')}, " if n_groups > 1 else ""
+    each = " each" if n_groups > 1 and n * n_groups == len(every) else ""
+    items = count_of(n if each or n_groups <= 1 else len(every), "question")
+    replies = sum(cast(int, row["n_judgments"]) for row in every)
+    wrong, differing = sum(map(_is_wrong, every)), sum(map(_differs, every))
+    found = [f"{wrong:,} wrong"] if any(row["accuracy"] is not None for row in every) else []
+    found.append(f"{differing:,} with different replies")
+    asked = f"{who}{items}{each}{shared}: {count_of(replies, 'reply', 'replies')}"
+    return f"{asked}; {', '.join(found)}"
+
+
+def _findings(every: Sequence[Row]) -> Iterator[Remark]:
+    """What the numbers lack, and what agreement means here."""
+    lacking: dict[str, int] = {}
+    for row in every:
+        if row["undefined"] and not (
+            row["undefined"] == _UNKNOWN and all(one["accuracy"] is None for one in every)
+        ):
+            lacking[str(row["undefined"])] = lacking.get(str(row["undefined"]), 0) + 1
+    for code, n in lacking.items():
+        text = f"{count_of(n, 'question')}: {explanation(reason(code))}"
+        yield Remark(text=text, severity=WEAK if n < len(every) else GRAVE)
+    if all(row["accuracy"] is None for row in every):
+        yield Remark(text="no right verdicts are known: --labels FILE or a column gold has them",
+                      severity=WEAK)  # fmt: skip
+    yield Remark(
+        text="agreement: of replies to the same prompt; a judge that goes by position has it high",
+        severity=PLAIN,
+    )

@@ -210,8 +210,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.from_run import questions_of
-    from judgerel_ray.analyses.reliability.questions_short import questions_short
-    from judgerel_ray.analyses.reliability.show import questions_text
+    from judgerel_ray.analyses.reliability.show import questions_short, questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
@@ -280,8 +279,8 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.analyses.reliability.from_run import reduced
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.noise import SERVING
     from judgerel_ray.measuring.reliability import ReduceOptions
+    from judgerel_ray.measuring.serving import SERVING
     from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)

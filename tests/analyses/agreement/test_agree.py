@@ -12,7 +12,7 @@ import judgerel_ray
 from judgerel_ray.__main__ import main
 from judgerel_ray.blocks.blocks import Heat
 from judgerel_ray.core import SweepError
-from judgerel_ray.measuring.kappa import labelled_judges
+from judgerel_ray.measuring.correctness import labelled_judges
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats.ratings.kappa import label_agreement
 

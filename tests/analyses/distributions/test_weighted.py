@@ -12,12 +12,10 @@ from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.measuring.distributions import (
     distribution_table,
     limit_table,
-    width_table,
-)
-from judgerel_ray.measuring.weighted import (
     weighted_groups,
     weighted_summary,
     weighted_table,
+    width_table,
 )
 from judgerel_ray.stats import krippendorff_alpha, reference_agreement
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.ratings.cells import across_cells
+from judgerel_ray.analyses.ratings.cells import ACROSS
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table, scale_choice
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
@@ -119,7 +119,7 @@ def test_scales_that_do_not_allow_a_mapping_say_so_and_leave_the_others(one):
     )  # fmt: skip
     words = "5 points cannot collapse to 3 equal groups of points"
     assert found["estimator"].to_list() == [words]
-    assert across_cells(found.row(0, named=True))[-1] == words
+    assert ACROSS["remark"](found.row(0, named=True)) == words
     assert one
 
 

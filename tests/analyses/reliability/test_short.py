@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.findings import (
+from judgerel_ray.analyses.reliability.headlines import lead
+from judgerel_ray.analyses.reliability.short import (
     FEW,
     ShownGroup,
     by_judge,
@@ -21,7 +22,6 @@ from judgerel_ray.analyses.reliability.findings import (
     lines_of,
     whole_judges,
 )
-from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.show import reduced_result
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main

@@ -5,7 +5,7 @@ import pytest
 
 from judgerel_ray.asking.plan.resolve import check_tolerance
 from judgerel_ray.core import SweepError
-from judgerel_ray.measuring.tolerance import with_tolerance
+from judgerel_ray.measuring.reliability import with_tolerance
 
 
 @pytest.mark.parametrize(

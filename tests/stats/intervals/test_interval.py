@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 from scipy.stats import beta
 
-from judgerel_ray.measuring.leading import class_statistic
+from judgerel_ray.measuring.estimates import class_statistic
 from judgerel_ray.stats import (
     COEFFICIENTS,
     LEVELS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.measuring.leading import class_statistic
+from judgerel_ray.measuring.estimates import class_statistic
 from judgerel_ray.stats import count_statistic, noise_floors
 from judgerel_ray.stats.null.noise import closed_floor
 from judgerel_ray.stats.null.pair_null import (
