@@ -21,14 +21,13 @@ from judgerel_ray.asking.earlier_runs import (
     Wanted,
     earlier_of,
     paid_again,
-    planned_asks,
 )
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import prepare_run
 from judgerel_ray.core import FileGone, StoreError, TokenCounts
-from judgerel_ray.design import AskFrame, Texts
+from judgerel_ray.design import AskFrame, Texts, planned_asks
 from judgerel_ray.store import (
     CommitRecord,
     Losses,

@@ -24,7 +24,6 @@ from judgerel_ray.asking.earlier_runs import (
     keep_left,
     n_later,
     paid_again,
-    planned_asks,
 )
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.plan.specs import engine_spec
@@ -34,6 +33,7 @@ from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, printable
+from judgerel_ray.design import planned_asks
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.model_files import ModelContent, is_local, known_content, model_content
 from judgerel_ray.store import (

@@ -23,7 +23,7 @@ from judgerel_ray.core import (
 from judgerel_ray.protocols.prompts import Template, question_form, render_respond
 from judgerel_ray.protocols.replies.forms import answer_frame
 from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, answer_names
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
 
 
 def blank_condition(
@@ -56,6 +56,13 @@ def blank_condition(
         top_p=1.0,
         max_tokens=1,
         responder=voice.name if role == "responder" else None,
+    )
+
+
+def judging_condition(frame: AskFrame, voice: Voice, item: Item, template: Template) -> Condition:
+    """A judge's condition, likewise."""
+    return blank_condition(
+        voice, item, protocol=frame.ask.protocol, stage="judge", role="judge", template=template
     )
 
 
@@ -129,6 +136,15 @@ class Answer:
     key: str
     text: str | None
 
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Keys of the requests that a judgment of it rests on."""
+        return (self.key,) if self.key else ()
+
+    def never(self, name: str) -> str | None:
+        """Why it can never be judged; None where it can."""
+        return f"no answer of {name}" if self.text is None else None
+
 
 def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
     """Every way in which this ask has answers written."""
@@ -154,33 +170,6 @@ def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
             max_tokens=respond.max_tokens,
             n=1,
         )
-
-
-def respond_work(
-    frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-) -> ItemWork | None:
-    """What one responder is asked about one item in wave 0 (first turn) or 1 (second turn)."""
-    dialogue = question_form(item) == "dialogue"
-    if wave == 1 and not dialogue:
-        return None
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
-    for settings in respond_settings(frame):
-        first = first_turn(voice, item, settings)
-        if wave == 0:
-            asks.append(Ask(condition=first, first=0, n=settings.n))
-            continue
-        for r in range(settings.n):
-            key = request_key(first.condition_key, r)
-            if key not in texts:
-                continue
-            text = texts[key]
-            ask = Ask(condition=second_turn(voice, item, settings, key, text), first=r, n=1)
-            if text is None:
-                impossible.append((ask, "its first turn failed"))
-            else:
-                asks.append(ask)
-    return ItemWork.of(voice, item, asks, impossible)
 
 
 def first_turn(voice: Voice, item: Item, settings: AnswerSettings) -> Condition:
@@ -295,34 +284,3 @@ def _explored(
         scoring=scoring,
     )
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
-
-
-def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
-    """Each answer by itself, as its protocol puts it: answer x template x temperature."""
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
-    protocol = frame.protocol
-    for name in answer_names(frame, item):
-        answer = candidate_answer_to_judge(frame, item, name, texts)
-        if answer is None:
-            continue
-        for template in frame.templates:
-            menu = protocol.menu(frame, item, template)
-            blank = blank_condition(
-                voice,
-                item,
-                protocol=frame.ask.protocol,
-                stage="judge",
-                role="judge",
-                template=template,
-            )
-            blank = replace(blank, menu=menu, responder=name)
-            text = answer.text
-            prompt = protocol.prompt(template, item, text or "")
-            parents = (answer.key,) if answer.key else ()
-            made = over_temperatures(frame, blank, prompt, parents)
-            if text is None:
-                impossible += [(each, f"no answer of {name}") for each in made]
-            else:
-                asks += made
-    return ItemWork.of(voice, item, asks, impossible)
