@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.asking.carrying import carry_landed
 from judgerel_ray.asking.earlier_runs import Wanted, earlier_of
+from judgerel_ray.asking.refreshing import carry_landed
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import StoreError
 from judgerel_ray.design import planned_asks, voices_of

@@ -243,13 +243,16 @@ class Scene:
             never = next((one.why for one in written if one.why), None)
             parents = tuple(one.key for one in written)
             condition = replace(blank, scoring=columns)
-            yield _once(condition, self._together(written), parents=parents), never
+            shown = [(one.label, one.text or "") for one in written]
+            prompt = render_together(self.template, self.item, self.menu.labels, shown)
+            yield _once(condition, prompt, parents=parents), never
             return
         kinds = [columns]
         if self.frame.ask.mode == "paper":
             kinds = [replace(columns, kind="inserted", continuations=(end,)) for end in endings]
         for one in written:
-            prompt = self._confused(one)
+            text = one.text or ""
+            prompt = render_confused(self.template, self.item, self.menu.labels, text)
             for scoring in kinds:
                 condition = replace(blank, argued=one.option_id, scoring=scoring)
                 yield _once(condition, prompt, parents=(one.key,)), one.why
@@ -278,15 +281,6 @@ class Scene:
         prompt = render_assessment(self.template, self.item, self.menu.labels, place)
         argued = self.menu.option_ids[place]
         return keyed_condition(replace(self.condition("assessment"), argued=argued), prompt)
-
-    def _confused(self, one: Assessment) -> tuple[Message, ...]:
-        """The prompt in which an assessment is the judge's own turn."""
-        return render_confused(self.template, self.item, self.menu.labels, one.text or "")
-
-    def _together(self, written: Sequence[Assessment]) -> tuple[Message, ...]:
-        """The prompt that holds all assessments."""
-        shown = [(one.label, one.text or "") for one in written]
-        return render_together(self.template, self.item, self.menu.labels, shown)
 
 
 def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
