@@ -431,7 +431,9 @@ def build_wave(
     for item in frame.items:
         if only is not None and item.item_id not in only:
             continue
-        yield ItemWork.of(voice, item, work_of(frame, wave, voice, item, texts))
+        asked = work_of(frame, wave, voice, item, texts)
+        if asked is not None:
+            yield ItemWork.of(voice, item, asked)
 
 
 def planned_asks(

@@ -169,7 +169,7 @@ class HubModels:
         for refresh in sorted(refreshes, key=lambda one: -one.number):
             for sweep in refresh.sweeps:
                 url = self.directory.run_url(refresh, sweep.name)
-                for parts in known_judges(url, None).values():
+                for parts in known_judges(url).values():
                     content = known_content(spec, parts.get("model"))
                     if content is not None and content.resolved:
                         return content
@@ -343,7 +343,7 @@ def carry_landed(
     if first is None:
         return Carried(left=search.left if is_plain else None)
     plan = plan_resolved(resolved)
-    run = prepare_run(resolved, plan, out, None)
+    run = prepare_run(resolved, plan, out)
     console = console or Console(stderr=True)
 
     def agree(losses: Losses) -> None:

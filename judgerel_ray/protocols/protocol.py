@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from judgerel_ray.core import Ask, Item, request_key
+from judgerel_ray.core import Item
 from judgerel_ray.protocols.prompts import menu_for, question_form
 from judgerel_ray.protocols.replies.verdicts import stop_strings
 from judgerel_ray.protocols.waves.counts import (
@@ -31,11 +31,10 @@ from judgerel_ray.protocols.waves.frame import (
 )
 from judgerel_ray.protocols.waves.work import (
     candidate_answer_to_judge,
-    first_turn,
+    first_turns,
     judging_condition,
     over_temperatures,
-    respond_settings,
-    second_turn,
+    second_turns,
 )
 
 
@@ -44,22 +43,11 @@ class Protocol(Waves):
 
     def answering_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> Asked:
-        """What a responder is asked about one item in wave 0 (first turn) or 1 (second turn)."""
-        if wave == 1 and question_form(item) != "dialogue":
-            return
-        for settings in respond_settings(frame):
-            first = first_turn(voice, item, settings)
-            if wave == 0:
-                yield Ask(condition=first, first=0, n=settings.n), None
-                continue
-            for r in range(settings.n):
-                key = request_key(first.condition_key, r)
-                if key in texts:
-                    text = texts[key]
-                    never = "its first turn failed" if text is None else None
-                    second = second_turn(voice, item, settings, key, text)
-                    yield Ask(condition=second, first=r, n=1), never
+    ) -> Asked | None:
+        """A first turn in wave 0, in wave 1 the second turn of a dialogue."""
+        if wave == 0:
+            return first_turns(frame, voice, item)
+        return second_turns(frame, voice, item, texts) if item.turns else None
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts

@@ -151,7 +151,7 @@ def pilot_questions(
     for item in items:
         at, rest = place % n_cells, place // n_cells
         work = work_of(cell(at % n_templates, at // n_templates), wave, voice, item, texts)
-        every = [ask for ask, never in work if never is None]
+        every = [ask for ask, never in work or () if never is None]
         asks = [one for one in every if gives_verdict(one.condition)]
         if asks:
             first = min(one.first for one in asks)

@@ -99,7 +99,7 @@ def open_landed(url: str, sweep: str | None) -> RejudgedRun:
             where={"run": run.url},
             hint="--sweep with the file as it was run",
         )
-    resolved = _as_begun(run, resolve(asked, known=known_judges(url, None), kept=_kept_items(run)))
+    resolved = _as_begun(run, resolve(asked, known=known_judges(url), kept=_kept_items(run)))
     look = look_at_commits(run, as_landed=True)
     # A torn generation hides nothing here: texts are read as they landed.
     broken = [name for name in look.broken if parse_generation(name) is None]

@@ -341,8 +341,8 @@ class Waves(AskKind, ABC):
     @abstractmethod
     def answering_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> Asked:
-        """What a responder is asked about one item."""
+    ) -> Asked | None:
+        """What a responder is asked about one item; None where a wave asks nothing."""
 
     @abstractmethod
     def judging_work(

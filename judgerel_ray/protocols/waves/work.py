@@ -23,7 +23,7 @@ from judgerel_ray.core import (
 from judgerel_ray.protocols.prompts import Template, question_form, render_respond
 from judgerel_ray.protocols.replies.forms import answer_frame
 from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.frame import Asked, AskFrame, Texts, Voice
 
 
 def blank_condition(
@@ -172,6 +172,25 @@ def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
         )
 
 
+def first_turns(frame: AskFrame, voice: Voice, item: Item) -> Asked:
+    """What a responder is asked first about an item."""
+    for settings in respond_settings(frame):
+        yield Ask(condition=first_turn(voice, item, settings), first=0, n=settings.n), None
+
+
+def second_turns(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Asked:
+    """What a responder is asked after each first turn that has landed."""
+    for settings in respond_settings(frame):
+        first = first_turn(voice, item, settings)
+        for r in range(settings.n):
+            key = request_key(first.condition_key, r)
+            if key in texts:
+                text = texts[key]
+                never = "its first turn failed" if text is None else None
+                second = second_turn(voice, item, settings, key, text)
+                yield Ask(condition=second, first=r, n=1), never
+
+
 def first_turn(voice: Voice, item: Item, settings: AnswerSettings) -> Condition:
     """The condition of an answer, or of the first turn of a dialogue."""
     stage = "turn1" if question_form(item) == "dialogue" else "answer"
@@ -191,17 +210,17 @@ def second_turn(
 
 
 def written_answer(
-    voice: Voice, item: Item, settings: AnswerSettings, texts: Texts, *, replication: int = 0
+    voice: Voice, item: Item, settings: AnswerSettings, texts: Texts
 ) -> Answer | None:
     """A responder's final text on an item, or None while it has not landed."""
-    key = request_key(first_turn(voice, item, settings).condition_key, replication)
+    key = request_key(first_turn(voice, item, settings).condition_key, 0)
     if key not in texts:
         return None
     text = texts[key]
     if question_form(item) != "dialogue":
         return Answer(key=key, text=text)
     final = second_turn(voice, item, settings, key, text)
-    final_key = request_key(final.condition_key, replication)
+    final_key = request_key(final.condition_key, 0)
     if final_key not in texts:
         return None
     return Answer(key=final_key, text=texts[final_key])
