@@ -154,9 +154,9 @@ def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
 def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
     """What `judgerel run` does, without Ray: how many requests were asked, and the messages."""
     loaded = read_sweep(sweep) if isinstance(sweep, Path) else sweep
-    resolved = resolve(loaded, known=known_judges(out, None))
+    resolved = resolve(loaded, known=known_judges(out))
     plan = plan_resolved(resolved)
-    run = prepare_run(resolved, plan, out, None)
+    run = prepare_run(resolved, plan, out)
     messages = io.StringIO()
     session = begin_session(
         run,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations
 
-from judgerel_ray.core import FormSpec, Item, Menu, SweepError, printable
+from judgerel_ray.core import Ask, FormSpec, Item, Menu, SweepError, printable
 from judgerel_ray.protocols import (
     TIE,
     Reading,
@@ -70,6 +70,7 @@ __all__ = [
     "goal_of",
     "is_shared",
     "option_orders",
+    "planned_asks",
     "shared_items",
     "verdict_ids",
     "voices_of",
@@ -430,9 +431,32 @@ def build_wave(
     for item in frame.items:
         if only is not None and item.item_id not in only:
             continue
-        work = work_of(frame, wave, voice, item, texts)
-        if work is not None:
-            yield work
+        asked = work_of(frame, wave, voice, item, texts)
+        if asked is not None:
+            yield ItemWork.of(voice, item, asked)
+
+
+def planned_asks(
+    frames: Sequence[AskFrame], texts: Texts, *, at_most: bool = False
+) -> Iterator[Ask]:
+    """All that asks make, wave by wave, as far as `texts` hold the answers that prompts need.
+
+    Judgments of adaptive asks have the replications of their first round, or, `at_most`, all that
+    they may come to.
+
+    Examples
+    --------
+    >>> list(planned_asks([], {}))
+    []
+    """
+    for frame in frames:
+        for wave in range(frame.n_waves):
+            grows = at_most and frame.ask.adaptive is not None and wave == frame.judging_wave
+            for voice in voices_of(frame, wave):
+                for work in build_wave(frame, wave, voice, texts):
+                    for ask in work.every:
+                        most = frame.most_replications(ask.condition.temperature)
+                        yield replace(ask, n=most) if grows else ask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ class Driver:
 
     @property
     def run(self):
-        return prepare_run(self.resolved, self.plan, self.out, None)
+        return prepare_run(self.resolved, self.plan, self.out)
 
     def begin(self, *, ask_lost=False):
         run, console = self.run, Console(file=self.told, width=80)

@@ -20,7 +20,7 @@ from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.waves import wanted_later
 from judgerel_ray.core import Ask
-from judgerel_ray.design import AskFrame, Texts, build_wave, voices_of
+from judgerel_ray.design import AskFrame, planned_asks
 from judgerel_ray.store import (
     CommitRecord,
     Losses,
@@ -174,24 +174,6 @@ def paid_again(losses: Losses, frames: Sequence[AskFrame], earlier: Earlier) -> 
         damaged=tuple(one for one in losses.damaged if one.data_file in is_open),
         unfounded=tuple(one for one in losses.unfounded if one.data_file in is_open),
     )
-
-
-def planned_asks(
-    frames: Sequence[AskFrame], texts: Texts, *, at_most: bool = False
-) -> Iterator[Ask]:
-    """Everything asked in all waves that these landed texts allow.
-
-    What can never be sent is among it: it lands as failed. Of adaptive asks it is the first block,
-    or with `at_most` all that they may ask.
-    """
-    for frame in frames:
-        for wave in range(frame.n_waves):
-            grows = at_most and frame.ask.adaptive is not None and wave == frame.judging_wave
-            for voice in voices_of(frame, wave):
-                for work in build_wave(frame, wave, voice, texts):
-                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
-                        most = frame.most_replications(ask.condition.temperature)
-                        yield replace(ask, n=most) if grows else ask
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -26,6 +26,7 @@ from judgerel_ray.core.files import read_regular
 from judgerel_ray.protocols.ask import NUMBER, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
+TableT = TypeVar("TableT", bound=BaseModel)
 KeyPath = Sequence[int | str]
 PROGRAM_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 LONGEST_SHOWN = 80
@@ -134,13 +135,20 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
     >>> sweep.ask[0].temperatures
     (1.0, 0.0)
     """
+    return checked_table(Sweep.current(), text, source=source, folder=folder)
+
+
+def checked_table(table: type[TableT], text: str, *, source: str, folder: str) -> TableT:
+    """Read a TOML text as one whole file of the given kind."""
     content = toml_content(text, source)
     for field_name in PROGRAM_FIELDS & set(content):
-        raise SweepError(f"{field_name} is not a key of a sweep", where={"file": source})
+        raise SweepError(
+            f"{field_name} is not a key of a {table.__name__.lower()}", where={"file": source}
+        )
     try:
-        return Sweep.current().model_validate({**content, "folder": folder, "text": text})
+        return table.model_validate({**content, "folder": folder, "text": text})
     except ValidationError as error:
-        raise first_problem(error, source) from None
+        raise first_problem(error, source, table) from None
 
 
 def toml_content(text: str, source: str) -> dict[str, Any]:
@@ -163,7 +171,7 @@ def toml_content(text: str, source: str) -> dict[str, Any]:
         raise SweepError("not TOML: a number is too long", where={"file": source}) from None
 
 
-def first_problem(error: ValidationError, source: str, root: type[BaseModel] = Sweep) -> SweepError:
+def first_problem(error: ValidationError, source: str, root: type[BaseModel]) -> SweepError:
     """The first problem of a file in words, and how many more there are; `root` is its table."""
     details = error.errors(include_url=False, include_context=True)
     for detail in details:

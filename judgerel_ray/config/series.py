@@ -8,14 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from judgerel_ray.config.reading import (
-    PROGRAM_FIELDS,
+    checked_table,
     file_text,
-    first_problem,
     parse_sweep,
-    toml_content,
 )
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
@@ -162,11 +160,5 @@ def load_series(path: str | Path) -> Series:
     20.0
     """
     text = file_text(path, "series")
-    content = toml_content(text, str(path))
-    for field_name in PROGRAM_FIELDS & set(content):
-        raise SweepError(f"{field_name} is not a key of a series", where={"file": str(path)})
     folder = str(Path(path).resolve().parent)
-    try:
-        return Series.model_validate({**content, "folder": folder, "text": text})
-    except ValidationError as error:
-        raise first_problem(error, str(path), Series) from None
+    return checked_table(Series, text, source=str(path), folder=folder)

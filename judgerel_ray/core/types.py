@@ -289,8 +289,8 @@ class Completion:
     seed: int | None
     text: str | None
     finish_reason: str
-    prompt_tokens: int | None
-    cached_tokens: int | None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
     completion_tokens: int | None
     logprobs: tuple[TokenLogprob, ...] = ()
     thought: str | None = None

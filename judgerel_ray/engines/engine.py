@@ -17,6 +17,14 @@ from judgerel_ray.protocols import split_thought
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
 
 # Strings, for the alias speaks of itself.
+NEUTRAL: Mapping[str, float] = {
+    "min_p": 0.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "repetition_penalty": 1.0,
+    "min_tokens": 0,
+}
+"""Sampling parameters of vLLM that change nothing; a model's own file may say otherwise."""
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 
 
@@ -78,19 +86,19 @@ class EngineFacts:
     engine: str
     engine_version: str
     model: str
-    revision: str | None
+    revision: str | None = None
     device: str
-    dtype: str | None
-    max_model_len: int | None
-    max_num_seqs: int | None
-    max_num_batched_tokens: int | None
-    block_size: int | None
-    kv_tokens: int | None
-    attention_backend: str | None
-    chunked_prefill: bool | None
-    prefix_caching: bool | None
-    engine_seed: int | None
-    chat_template_sha256: str | None
+    dtype: str | None = None
+    max_model_len: int | None = None
+    max_num_seqs: int | None = None
+    max_num_batched_tokens: int | None = None
+    block_size: int | None = None
+    kv_tokens: int | None = None
+    attention_backend: str | None = None
+    chunked_prefill: bool | None = None
+    prefix_caching: bool | None = None
+    engine_seed: int | None = None
+    chat_template_sha256: str | None = None
     start_seconds: float
     device_name: str | None = None
     batch_invariant: bool | None = None

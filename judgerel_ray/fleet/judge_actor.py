@@ -186,8 +186,6 @@ class JudgeActor:
         return ActorFacts(
             node=node,
             pid=os.getpid(),
-            accelerators=tuple(visible.split(",")) if visible else (),
-            visible_devices=visible,
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
             log=None if log is None else f"{node}:{log}",

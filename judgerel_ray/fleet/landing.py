@@ -192,7 +192,6 @@ def never_sent(
             text=None,
             finish_reason=f"refused: {reason}",
             prompt_tokens=counted if isinstance(counted, int) else None,
-            cached_tokens=None,
             completion_tokens=0,
         )
         for r in ask.replications

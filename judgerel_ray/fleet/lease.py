@@ -184,8 +184,6 @@ class ActorFacts:
 
     node: str
     pid: int
-    accelerators: tuple[str, ...]
-    visible_devices: str | None
     max_num_seqs: int | None
     engine: Mapping[str, object]
     log: str | None = None

@@ -7,6 +7,7 @@ else: the driver closes the attempt, and finds that it had landed or knows that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgerel_ray.config import FleetTable
@@ -33,25 +34,16 @@ from judgerel_ray.store import RunDirectory
 ERROR_BATCH = 2_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """The driver's account of what landed, what is pending, and what was given up."""
 
-    def __init__(
-        self,
-        *,
-        run: RunDirectory,
-        session: int,
-        limits: FleetTable,
-        board: Board,
-        placement: Placement,
-        outside: Outside,
-    ) -> None:
-        self._outside = outside
-        self._run = run
-        self._session = session
-        self._limits = limits
-        self._board = board
-        self._placement = placement
+    run: RunDirectory
+    session: int
+    limits: FleetTable
+    board: Board
+    placement: Placement
+    outside: Outside
 
     def receipt(self, pool: JudgePool, dispatched: Dispatched, receipt: Receipt) -> None:
         """Count what landed; what failed or was withdrawn is pending."""
@@ -94,8 +86,8 @@ class Settlement:
 
     def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
         """An actor is gone: fence all it had, and let another take it on."""
-        self._board.notices.append(loss_line(pool.name, message, log=slot.log))
-        self._placement.drop(pool, slot)
+        self.board.notices.append(loss_line(pool.name, message, log=slot.log))
+        self.placement.drop(pool, slot)
         if pool.queue is not None:
             pool.queue.forget(slot.name)
         for dispatched in slot.leases.values():
@@ -105,9 +97,9 @@ class Settlement:
         asks = [ask for _, rest in rests for ask in rest]
         of_node = is_loss_of_node(message)
         if of_node:
-            self._placement.look_again()
+            self.placement.look_again()
         blamed = pool.note_loss(asks, of_node=of_node)
-        if pool.losses > self._limits.max_engine_losses:
+        if pool.losses > self.limits.max_engine_losses:
             self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
         else:
             self._suspect(pool, slot, asks, blamed=blamed)
@@ -162,8 +154,8 @@ class Settlement:
     def _fence(self, pool: JudgePool, dispatched: Dispatched) -> list[Ask]:
         """Close an attempt that did not report: count what landed, say what never will."""
         lease = dispatched.lease
-        record = self._outside.close_lease(
-            self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
+        record = self.outside.close_lease(
+            self.run, session=self.session, lease=lease.lease, attempt=lease.attempt
         )
         pool.unsettled.update(item_of(ask)[1] for ask in lease.asks)
         landed = {} if record is None else record.conditions
@@ -189,7 +181,7 @@ class Settlement:
     def _count_grown(self, pool: JudgePool, n: int) -> None:
         """Count what an actor asked of itself, beyond what it was sent."""
         pool.requests_left += n
-        self._board.judges[pool.name].asked += n
+        self.board.judges[pool.name].asked += n
 
     def _decide(self, pool: JudgePool, failed: Sequence[FailedAsk], lease: Lease) -> None:
         """Ask again, ask apart, or record; one file for all of a kind."""
@@ -197,7 +189,7 @@ class Settlement:
         again: list[Ask] = []
         for each in failed:
             history = pool.history(each.ask)
-            fate = decide(history, max_attempts=self._limits.max_attempts)
+            fate = decide(history, max_attempts=self.limits.max_attempts)
             if fate is Fate.RECORD or pool.fatal_error:
                 kind = "quarantined" if history.convicted else each.kind
                 recorded.setdefault((kind, each.message), []).append(each.ask)
@@ -221,10 +213,10 @@ class Settlement:
         Where no engine of it came up, nothing was asked and nothing failed: all is simply pending.
         """
         pool.fatal_error = error
-        board = self._board.judges[pool.name]
+        board = self.board.judges[pool.name]
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
         for slot in list(pool.slots.values()):
-            self._placement.drop(pool, slot)
+            self.placement.drop(pool, slot)
             self._record_leases(pool, slot, message=str(error))
         left = pool.suspicion.drain()
         if pool.queue is not None and pool.came_up:
@@ -256,25 +248,23 @@ class Settlement:
         for n_nodes, some in by_nodes.items():
             rows = failure_rows(
                 some,
-                lease="" if lease is None else f"s{self._session:04d}-l{lease.lease:06d}",
+                lease="" if lease is None else f"s{self.session:04d}-l{lease.lease:06d}",
                 attempt=1 if lease is None else lease.attempt,
                 kind=kind,
                 message=with_nodes_lost(message, n_nodes),
                 failed_at=datetime.now(UTC),
             )
-            self._outside.record_errors(
-                self._run, session=self._session, judge=pool.name, rows=rows
-            )
+            self.outside.record_errors(self.run, session=self.session, judge=pool.name, rows=rows)
             pool.requests_left -= rows.height
-            self._outside.record("judgerel_failures", pool.name, rows.height)
-            self._board.judges[pool.name].failed += rows.height
+            self.outside.record("judgerel_failures", pool.name, rows.height)
+            self.board.judges[pool.name].failed += rows.height
 
     def _span(self, pool: JudgePool, dispatched: Dispatched, **known: object) -> None:
         """Tell how long a lease took, and how it ended."""
         lease = dispatched.lease
-        self._outside.span(
+        self.outside.span(
             "judgerel.lease",
-            self._outside.now() - dispatched.sent_at,
+            self.outside.now() - dispatched.sent_at,
             judge=pool.name,
             lease=lease.lease,
             attempt=lease.attempt,
@@ -293,12 +283,12 @@ class Settlement:
     ) -> None:
         """Count rows that landed."""
         pool.requests_left -= rows
-        self._board.judges[pool.name].count(
+        self.board.judges[pool.name].count(
             rows=rows, outcomes=outcomes, tokens=tokens, busy_s=busy_s
         )
         gpu_s = busy_s * pool.spec.engine.gpus
         for name, value in counts_of(rows, tokens, gpu_s=gpu_s, prices=pool.spec.prices).items():
-            self._outside.record(name, pool.name, value)
+            self.outside.record(name, pool.name, value)
 
 
 def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:

@@ -42,8 +42,7 @@ def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], 
     >>> name, content["labels"]
     ('binary', ['No', 'Yes'])
     """
-    separators = [mark for mark in (os.sep, os.altsep) if mark]
-    is_path = name_or_path.endswith(_SUFFIX) or any(mark in name_or_path for mark in separators)
+    is_path = name_or_path.endswith(_SUFFIX) or holds_separator(name_or_path)
     shipped = shipped_wordings(kind)
     if not is_path and name_or_path not in shipped:
         raise SweepError(
@@ -61,6 +60,11 @@ def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], 
         raise SweepError(f"not a TOML file: {error}", where=where) from error
     except (OSError, ValueError, RecursionError) as error:
         raise SweepError(f"cannot be read: {error}", where=where) from error
+
+
+def holds_separator(name: str) -> bool:
+    """Whether a name can only be a path."""
+    return any(mark in name for mark in (os.sep, os.altsep) if mark)
 
 
 def check_keys(

@@ -11,7 +11,6 @@ other folder by its path.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.core import FormSpec, SweepError, decoded, digest
 from judgerel_ray.core.files import read_regular
-from judgerel_ray.protocols.criteria import check_keys, listed, nearest
+from judgerel_ray.protocols.criteria import check_keys, holds_separator, listed, nearest
 from judgerel_ray.protocols.prompts import PLACEHOLDER, RECORDED, Template
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 from judgerel_ray.protocols.replies.declared_forms import DECLARED, declared_form
@@ -103,8 +102,7 @@ def _kind_of(protocol: str | AskKind) -> AskKind:
 
 def _folder(kind: AskKind, name: str) -> Path:
     """Folder of a shipped name or of a path."""
-    separators = [mark for mark in (os.sep, os.altsep) if mark]
-    is_path = any(mark in name for mark in separators)
+    is_path = holds_separator(name)
     shipped = shipped_templates(kind)
     if not is_path and name in shipped:
         return kind.templates / name

@@ -7,19 +7,21 @@ that is there is replaced only by force. The same content may be written again.
 
 from __future__ import annotations
 
+import glob
+import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.store.overlaps import path_conflict
-from judgerel_ray.store.places import bucket_of, local_path, run_above
+from judgerel_ray.store.places import bucket_of, local_path, object_path, run_above
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,8 +68,6 @@ class Output:
 
     def write_frame(self, frame: pl.DataFrame) -> None:
         """Write a table as Parquet that says what wrote it, or as CSV. Effects: as `write`."""
-        from judgerel_ray.store.spreadsheets import csv_of
-
         if self.ending != ".parquet":
             return self.write(csv_of(frame, raw_cells=self.raw_cells))
         data = BytesIO()
@@ -201,4 +201,103 @@ def _stays(output: Output, what: str) -> SweepError:
         f"--out would replace {what}",
         where={"file": output.path},
         hint="another name, or --force (in Python force=True)",
+    )
+
+
+_IS = "--out is what is read, and would destroy it"
+_AMONG = "--out lies where all files are read, and would be among them"
+
+
+def path_conflict(target: str, source: str, *, may_share: bool = False) -> str:
+    """What is wrong where a target is a source, is in it, or names a file of it; else nothing.
+
+    `may_share` says that it may lie in a folder that is read.
+
+    >>> path_conflict("memory://x/a.csv", "memory:///x/b/../a.csv")
+    '--out is what is read, and would destroy it'
+    """
+    parts = source.split("::")  # a chain of file systems reads what each of its links names
+    return next(filter(None, (_overlap(target, part, may_share) for part in parts)), "")
+
+
+def _overlap(target: str, source: str, may_share: bool) -> str:
+    there, path = local_path(target), local_path(source)
+    if there is not None and path is not None:
+        raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
+        spelled = {path, raw, os.path.expanduser(source)}
+        for one in spelled:
+            # What cannot be looked at is not what is written; another spelling may be.
+            with suppress(OSError, ValueError):
+                if how := _on_disk(os.path.realpath(there), one, may_share):
+                    return how
+    elif there is None and path is None:
+        return _in_bucket(target, source, may_share)
+    return ""
+
+
+def _on_disk(target: str, source: str, may_share: bool) -> str:
+    how = _IS if os.path.exists(target) else _AMONG
+    named: Iterator[str] = iter(())
+    if os.path.isdir(source):
+        root = os.path.realpath(source)
+        if os.path.commonpath([target, root]) == root:
+            return "" if may_share else how
+        if how == _IS and os.stat(target).st_nlink > 1:
+            named = (str(path) for path in Path(root).rglob("*") if path.exists())
+    elif os.path.exists(source):
+        named = iter((source,))
+    elif glob.has_magic(source):
+        folder, name = os.path.split(source)
+        if fnmatchcase(target, os.path.join(os.path.realpath(folder), name)):
+            return how
+        named = glob.iglob(source, recursive=True)
+    return _IS if how == _IS and any(os.path.samefile(target, one) for one in named) else ""
+
+
+def _in_bucket(target: str, source: str, may_share: bool) -> str:
+    # A prefix is a folder.
+    if type(bucket_of(target)[0].filesystem) is not type(bucket_of(source)[0].filesystem):
+        return ""
+    path, read = object_path(target), object_path(source)
+    if path == read:
+        return _IS
+    below = path.startswith(f"{read}/") and not may_share
+    return _AMONG if below or (glob.has_magic(read) and fnmatchcase(path, read)) else ""
+
+
+# What a spreadsheet runs: a text that begins so, blanks and quotes before it passed over.
+_FORMULA = r"""^[\s'"]*[=+\-@\t\r＝＋－＠]|^[\t\r\n]"""
+
+
+def csv_of(frame: pl.DataFrame, *, raw_cells: bool = False) -> bytes:
+    """A table as CSV; an apostrophe stands before each text that a spreadsheet would run."""
+    flat, data = _flat(frame), BytesIO()
+    (flat if raw_cells else _without_formulas(flat)).write_csv(data)
+    return data.getvalue()
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with lists and objects as JSON text, which a cell of CSV can hold."""
+    import polars as pl
+
+    def texts(name: str) -> list[str | None]:
+        return [
+            None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()
+        ]
+
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    return frame.with_columns(pl.Series(name, texts(name), pl.String) for name in nested)
+
+
+def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose texts no spreadsheet runs: an apostrophe stands before those that it would."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    runs = text.str.contains(_FORMULA) & text.cast(pl.Float64, strict=False).is_null()
+    guarded = frame.with_columns(pl.when(runs).then(pl.lit("'") + text).otherwise(text).name.keep())
+    heads = pl.Series(frame.columns, dtype=pl.String)
+    begins = heads.str.contains(_FORMULA).to_list()
+    return guarded.rename(
+        {name: f"'{name}" for name, runs_too in zip(heads, begins, strict=True) if runs_too}
     )

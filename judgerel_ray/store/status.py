@@ -11,7 +11,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -141,6 +141,8 @@ class JudgeStatus:
     owed: int | None
     failed: int
     outcomes: Mapping[str, int]
+    thoughts: Mapping[str, int]
+    """Replies that came with a thought, whole or cut off inside it."""
     tokens: TokenCounts
     busy_seconds: float
     requests_per_s: float | None
@@ -148,10 +150,8 @@ class JudgeStatus:
     seconds_left: float | None
     state: str
     error: str | None
-    cost: float | None = None
+    cost: float | None
     """Money of what landed, where the sweep has prices."""
-    thoughts: Mapping[str, int] = field(default_factory=dict)
-    """Replies that came with a thought, whole or cut off inside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,21 +208,11 @@ class RunStatus:
             "cost": sum(costs) if costs else None,
             "judges": [
                 {
-                    "judge": judge.judge,
-                    "asked": judge.asked,
-                    "landed": judge.landed,
-                    "owed": judge.owed,
-                    "failed": judge.failed,
+                    **{one.name: getattr(judge, one.name) for one in fields(judge)},
                     "outcomes": dict(sorted(judge.outcomes.items())),
                     "thoughts": dict(judge.thoughts),
                     "tokens": _tokens(judge.tokens),
                     "busy_seconds": round(judge.busy_seconds, 3),
-                    "requests_per_s": judge.requests_per_s,
-                    "tokens_per_s": judge.tokens_per_s,
-                    "seconds_left": judge.seconds_left,
-                    "state": judge.state,
-                    "error": judge.error,
-                    "cost": judge.cost,
                 }
                 for judge in self.judges
             ],

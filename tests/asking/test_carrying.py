@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.asking.carrying import carry_landed
-from judgerel_ray.asking.earlier_runs import Wanted, earlier_of, planned_asks
+from judgerel_ray.asking.earlier_runs import Wanted, earlier_of
+from judgerel_ray.asking.refreshing import carry_landed
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import StoreError
-from judgerel_ray.design import voices_of
+from judgerel_ray.design import planned_asks, voices_of
 from judgerel_ray.store import (
     RunDirectory,
     end_session,

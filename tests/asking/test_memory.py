@@ -77,8 +77,8 @@ def traced_steps(folder):
         step("resolve", lambda: resolve(sweep))
         resolved = made["resolve"]
         step("plan", lambda: plan_resolved(resolved))
-        step("start", lambda: prepare_run(resolved, made["plan"], out, None))
-        step("resume", lambda: prepare_run(resolved, made["plan"], out, None))
+        step("start", lambda: prepare_run(resolved, made["plan"], out))
+        step("resume", lambda: prepare_run(resolved, made["plan"], out))
         (frame,) = resolved.frames
         pending = Pending(
             asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=build_ledger(0, []),

@@ -35,7 +35,7 @@ def taken(sweep, tmp_path):
 
     def take(**said):
         resolved = sweep(**said)
-        return prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+        return prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"))
 
     return take
 

@@ -596,4 +596,4 @@ def test_the_order_of_a_pilot_does_not_follow_that_of_the_file(sweep, tmp_path):
     [two] = sweep(items=items(90)[::-1], folder="two").frames
     assert pilot_order(one) == pilot_order(two)
     assert [item.item_id for item in pilot_order(one)] != sorted(i.item_id for i in one.items)
-    prepare_run(two_ := sweep(items=items(9)), plan_resolved(two_), str(tmp_path / "run"), None)
+    prepare_run(two_ := sweep(items=items(9)), plan_resolved(two_), str(tmp_path / "run"))

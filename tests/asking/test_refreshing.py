@@ -37,7 +37,7 @@ class Asking(World):
 
     def run_sweep(self, sweep, *, out, address, console, known=None):
         ended = super().run_sweep(sweep, out=out, address=address, console=console, known=known)
-        resolved = resolve(sweep, known=known_judges(out, None))
+        resolved = resolve(sweep, known=known_judges(out))
         (frame,) = resolved.frames
         if frame.ask.adaptive is None:
             return ended

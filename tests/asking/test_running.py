@@ -99,7 +99,7 @@ def ended(sweep, tmp_path):
     """A session of a run, and its board as it stands where nothing was asked."""
     resolved = sweep()
     plan = plan_resolved(resolved)
-    run = prepare_run(resolved, plan, str(tmp_path / "run"), None)
+    run = prepare_run(resolved, plan, str(tmp_path / "run"))
     session = begin_session(run)
     return run, session, _board(resolved, plan, run, session)
 

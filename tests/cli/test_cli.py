@@ -589,7 +589,7 @@ def landed(sweep_file, tmp_path):
     from judgerel_ray.config import read_sweep
 
     resolved = resolve(read_sweep(sweep_file()))
-    run = prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+    run = prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"))
     land_all(resolved, run)
     return tmp_path / "run"
 

@@ -7,7 +7,6 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.design import build_wave, check_asks, count_stages
 from judgerel_ray.protocols import load_criterion, scale_labels
-from judgerel_ray.protocols.rating import check_facets
 
 KEYS = {
     "protocol": "rating",
@@ -18,6 +17,10 @@ KEYS = {
     "temperatures": (1.0, 0.0),
     "replications": 5,
 }
+
+
+def check(made):
+    made.protocol.check(made)
 
 
 def conditions(frame):
@@ -63,16 +66,16 @@ def test_criteria_that_put_one_question_are_told_apart_where_they_are_named(make
     keys = {**KEYS, "definitions": ("none",)}
     frame = make.frame([make.item("q", options="xy")], **keys)
     with pytest.raises(SweepError, match="helpfulness / none / points5 / default and use / none"):
-        check_facets(replace(frame, criteria=criteria))
+        check(replace(frame, criteria=criteria))
     frame = make.frame([make.item("q", options="xy")], **{**keys, "templates": ("lee2025",)})
     named = replace(frame, criteria=criteria)
-    check_facets(named)
+    check(named)
     prompts = [condition.prompt for condition, _ in conditions(named)]
     assert len(set(prompts)) == 2 * 2 * 4
     assert all(condition.menu.form == "score" for condition, _ in conditions(named))
     alike = (replace(one, name="ease_of_use"), replace(one, name="ease of use"))
     with pytest.raises(SweepError, match="put the same words"):
-        check_facets(replace(frame, criteria=alike))
+        check(replace(frame, criteria=alike))
 
 
 def test_a_responders_answers_are_rated_once_they_are_there(make):
@@ -90,13 +93,13 @@ def test_two_criteria_of_the_same_words_are_refused(make):
     frame = make.frame([make.item("q")], **KEYS)
     twin = replace(frame.criteria[0], name="twin")
     with pytest.raises(SweepError, match=r"helpfulness / none .* twin / none .* the same words"):
-        check_facets(replace(frame, criteria=(frame.criteria[0], twin)))
+        check(replace(frame, criteria=(frame.criteria[0], twin)))
     with pytest.raises(SweepError, match="criteria must differ in name"):
-        check_facets(replace(frame, criteria=(frame.criteria[0], frame.criteria[0])))
+        check(replace(frame, criteria=(frame.criteria[0], frame.criteria[0])))
     scale = replace(frame.scales[0], name="other")
     with pytest.raises(SweepError, match=r"points5 .* other .* the same words"):
-        check_facets(replace(frame, scales=(frame.scales[0], scale)))
-    check_facets(frame)
+        check(replace(frame, scales=(frame.scales[0], scale)))
+    check(frame)
 
 
 def test_asks_that_rate_the_same_are_refused_and_those_on_other_scales_are_not(make):

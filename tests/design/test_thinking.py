@@ -13,9 +13,13 @@ from judgerel_ray.design import (
     voices_of,
 )
 from judgerel_ray.protocols import load_template
-from judgerel_ray.protocols.think_twice import check_thinking, comparing_roles
+from judgerel_ray.protocols.think_twice import comparing_roles
 
 NAMES = ("ant", "bee", "cat")
+
+
+def check(made):
+    made.protocol.check(made)
 
 
 def item(name="q", *, n_options=4, gold="2"):
@@ -256,10 +260,10 @@ def test_who_answered_nothing_only_evaluates():
 )  # fmt: skip
 def test_what_cannot_be_asked_is_refused(keys, said):
     with pytest.raises(SweepError, match=said):
-        check_thinking(frame(**keys))
+        check(frame(**keys))
 
 
 def test_dialogues_are_refused():
     talk = Item(item_id="d", benchmark="b", category="c", question="a", turns=("a", "b"))
     with pytest.raises(SweepError, match="dialogue"):
-        check_thinking(frame(items=(talk,)))
+        check(frame(items=(talk,)))

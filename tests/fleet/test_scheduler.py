@@ -42,9 +42,7 @@ from judgerel_ray.fleet.lease import item_of
 from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, LEASES_AHEAD
 
 FOREVER = 10_000_000.0
-FACTS = ActorFacts(
-    node="n", pid=1, accelerators=(), visible_devices=None, max_num_seqs=None, engine={}
-)
+FACTS = ActorFacts(node="n", pid=1, max_num_seqs=None, engine={})
 
 
 @dataclass(eq=False)

@@ -472,6 +472,6 @@ def test_an_engine_that_dies_is_said_once_with_its_judge_and_its_log(account):
     mine.send_next("a")
     mine.pool.slots["a"].log = "n1:/tmp/w.err"
     mine.lose("a", "ActorDiedError: End of file.")
-    assert mine.settlement._board.notices == [
+    assert mine.settlement.board.notices == [
         "j: an engine died: ActorDiedError: End of file. Its log: n1:/tmp/w.err"
     ]

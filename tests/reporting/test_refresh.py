@@ -121,7 +121,7 @@ class World:
 
     def run_sweep(self, sweep, *, out, address, console, known=None):  # noqa: ARG002
         """Land what is pending, item by item, as a run on a cluster does."""
-        resolved = resolve(sweep, known={**known_judges(out, None), **(known or {})})
+        resolved = resolve(sweep, known={**known_judges(out), **(known or {})})
         one = self.driver(resolved)
         one.out = out
         run, session, lease = one.run, one.begin(), 0

@@ -48,7 +48,7 @@ def first_keys(frames: tuple[AskFrame, ...]) -> str:
         for frame in frames
         for voice in voices_of(frame, 0)
         for work in islice(build_wave(_sorted_items(frame), 0, voice, {}), KEYED_ITEMS)
-        for ask in (*work.asks, *(ask for ask, _ in work.impossible))
+        for ask in work.every
     ]
     return digest({"keys": sorted(keys)})
 

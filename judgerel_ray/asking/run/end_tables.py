@@ -144,7 +144,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
         scored = []
         for voice in frame.judges:
             for work in build_wave(frame, frame.n_waves - 1, voice, texts):
-                for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                for ask in work.every:
                     key = request_key(ask.condition.condition_key, 0)
                     if key in landed:
                         read = landed[key] or []

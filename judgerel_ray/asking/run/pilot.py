@@ -151,13 +151,14 @@ def pilot_questions(
     for item in items:
         at, rest = place % n_cells, place // n_cells
         work = work_of(cell(at % n_templates, at // n_templates), wave, voice, item, texts)
-        asks = [one for one in (work.asks if work else ()) if gives_verdict(one.condition)]
+        every = [ask for ask, never in work or () if never is None]
+        asks = [one for one in every if gives_verdict(one.condition)]
         if asks:
             first = min(one.first for one in asks)
             asks = [one for one in asks if one.first == first]
             place += 1
             yield asks[rest % len(asks)]
-        elif work and work.asks:
+        elif every:
             return  # a wave asks the same of every item: this one asks for no verdicts
 
 

@@ -25,7 +25,7 @@ from judgerel_ray.asking.tables import ReplayedRequests
 from judgerel_ray.benchmarks import sample_items
 from judgerel_ray.config import AskTable, Sweep, parse_sweep, read_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
-from judgerel_ray.design import Voice, build_wave, voices_of
+from judgerel_ray.design import Voice, planned_asks
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.fleet.landing import read_by_condition, without_thought
 from judgerel_ray.fleet.limiting import share_limits
@@ -99,7 +99,7 @@ def open_landed(url: str, sweep: str | None) -> RejudgedRun:
             where={"run": run.url},
             hint="--sweep with the file as it was run",
         )
-    resolved = _as_begun(run, resolve(asked, known=known_judges(url, None), kept=_kept_items(run)))
+    resolved = _as_begun(run, resolve(asked, known=known_judges(url), kept=_kept_items(run)))
     look = look_at_commits(run, as_landed=True)
     # A torn generation hides nothing here: texts are read as they landed.
     broken = [name for name in look.broken if parse_generation(name) is None]
@@ -219,16 +219,8 @@ def _conditions(
     resolved: Resolved, texts: Mapping[str, str | None], ledger: Ledger
 ) -> dict[str, Condition]:
     """Every condition that landed, by its key."""
-    found: dict[str, Condition] = {}
-    for frame in resolved.frames:
-        for wave in range(frame.n_waves):
-            for voice in voices_of(frame, wave):
-                for work in build_wave(frame, wave, voice, texts):
-                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
-                        key = ask.condition.condition_key
-                        if key in ledger.landed:
-                            found[key] = ask.condition
-    return found
+    conditions = (ask.condition for ask in planned_asks(resolved.frames, texts))
+    return {one.condition_key: one for one in conditions if one.condition_key in ledger.landed}
 
 
 def _whole(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:

@@ -100,7 +100,6 @@ def run_sweep(
     out: str,
     address: str | None = None,
     console: Console | None = None,
-    storage_options: Mapping[str, object] | None = None,
     ask_lost: bool = False,
     known: Mapping[str, Mapping[str, object]] | None = None,
     unreadable_ok: bool = False,
@@ -130,16 +129,16 @@ def run_sweep(
             hint="a folder, or a bucket (s3://...)",
         )
     refuse_inside_run(out)
-    fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
+    fresh = not RunDirectory(url=out).is_run()
     if fresh:
         probe_cluster(address)  # before anything is written; later only where anything is pending
-    begun = known_judges(out, storage_options)
+    begun = known_judges(out)
     resolved = resolve(sweep, known={**begun, **(known or {})})
     plan = plan_resolved(resolved)
     if fresh:
         _check_before(resolved, plan, [one.judge for one in plan.judges], address)
     above = missing_folder(out)
-    run = prepare_run(resolved, plan, out, storage_options)
+    run = prepare_run(resolved, plan, out)
     if above:
         notice = f"made the folder {above} for the run directory"
         console.print(printable(notice), markup=False, highlight=False, soft_wrap=True)

@@ -51,7 +51,13 @@ from judgerel_ray.engines.openai.channel import (
     wait_before,
 )
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
-from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_answer_body
+from judgerel_ray.engines.openai.replies import (
+    Reply,
+    Usage,
+    completions_of,
+    message_of,
+    read_answer_body,
+)
 from judgerel_ray.engines.openai.requests import (
     OpenAIOptions,
     Request,
@@ -131,19 +137,9 @@ class OpenAIEngine:
             engine="openai",
             engine_version=server.version,
             model=self.spec.model,
-            revision=None,
             device="server",
-            dtype=None,
             max_model_len=server.max_model_len,
             max_num_seqs=self.limits.concurrency,
-            max_num_batched_tokens=None,
-            block_size=None,
-            kv_tokens=None,
-            attention_backend=None,
-            chunked_prefill=None,
-            prefix_caching=None,
-            engine_seed=None,
-            chat_template_sha256=None,
             start_seconds=round(seconds, 3),
             device_name=self.spec.base_url,
             seeds=seeds,
@@ -228,7 +224,7 @@ class OpenAIEngine:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
             return self._named((error,) * request.n, where)
-        self._says_apart |= any(message_thought(_message(one)) for one in reply.choices)
+        self._says_apart |= any(message_thought(message_of(one)) for one in reply.choices)
         self._count(reply.usage)
         if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
             self.backends.add(reply.backend[:LONGEST_NAME])
@@ -291,8 +287,6 @@ class OpenAIEngine:
                     seed=None if request.seed is None else request.seed + place,
                     text=None,
                     finish_reason=DECLINED,
-                    prompt_tokens=None,
-                    cached_tokens=None,
                     completion_tokens=0,
                 )
                 for place in range(request.n)
@@ -393,12 +387,6 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             )
         await asyncio.sleep(wait)
     return _server_of(_models(body_text(answer.http_response.content), boundary), spec)
-
-
-def _message(choice: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """The message of a choice; an empty one where it has none."""
-    message = choice.get("message")
-    return message if isinstance(message, Mapping) else {}
 
 
 async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) -> str:

@@ -155,13 +155,6 @@ class Usage:
     cached: int | None = None
     completion: int | None = None
 
-    @property
-    def total(self) -> int | None:
-        """Tokens of prompt and replies together."""
-        if self.prompt is None or self.completion is None:
-            return None
-        return self.prompt + self.completion
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
@@ -238,7 +231,7 @@ def _completion(
     """Read one choice; EngineError where it is not whole."""
     key = request_key(condition.condition_key, request.first + place)
     text, why = _text_of(choice, chat=request.chat), _why_of(choice, key=key)
-    thought = _thought_of(choice)
+    thought = message_thought(message_of(choice))
     if why == DECLINED:
         text = text or _refusal(choice)
     elif text is None and thought is not None:
@@ -272,25 +265,24 @@ def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
     if not chat:
         text = choice.get("text")
         return text if isinstance(text, str) else None
-    message = choice.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
+    message = message_of(choice)
+    content = message.get("content")
     if isinstance(content, list):  # parts, as some servers give
         return content_text(content)
-    if content is None and isinstance(message, Mapping) and choice.get("finish_reason") == "length":
+    if content is None and choice.get("finish_reason") == "length":
         return ""  # all new tokens went into reasoning that is not shown
     return content if isinstance(content, str) else None
 
 
-def _thought_of(choice: Mapping[str, JSON]) -> str | None:
-    """What a server says apart of what the model thought: a field, or parts of the content."""
+def message_of(choice: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """The message of a choice, empty where there is none."""
     message = choice.get("message")
-    return message_thought(message) if isinstance(message, Mapping) else None
+    return message if isinstance(message, Mapping) else {}
 
 
 def _refusal(choice: Mapping[str, JSON]) -> str | None:
     """A refusal that a model wrote in a field of its own."""
-    message = choice.get("message")
-    refusal = message.get("refusal") if isinstance(message, Mapping) else None
+    refusal = message_of(choice).get("refusal")
     return refusal if isinstance(refusal, str) and refusal else None
 
 

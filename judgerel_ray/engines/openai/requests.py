@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Literal
 
-from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, Scoring, SweepError
-from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE, EngineSpec
+from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, SweepError
+from judgerel_ray.engines.engine import JSON, NEUTRAL, SMALLEST_TEMPERATURE, EngineSpec
 from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
 
@@ -286,11 +286,7 @@ def _body(
         # A model's own file of defaults fills in at the server whatever is not said here.
         body |= {
             "top_k": condition.top_k,
-            "min_p": 0.0,
-            "presence_penalty": 0.0,
-            "frequency_penalty": 0.0,
-            "repetition_penalty": 1.0,
-            "min_tokens": 0,
+            **NEUTRAL,
             "ignore_eos": False,
             "skip_special_tokens": True,
         }
@@ -299,14 +295,8 @@ def _body(
     elif condition.top_k:
         body["top_k"] = condition.top_k
     if condition.scoring is not None:
-        body |= _scoring(condition.scoring, condition, chat=chat, options=options)
+        # Of kind verdict, for what else there is was refused: the most probable next tokens
+        # beside every token of the reply.
+        most = min(listed_tokens(condition.top_k), options.logprobs)
+        body |= {"logprobs": True, "top_logprobs": most} if chat else {"logprobs": most}
     return {**options.extra_body, **body}
-
-
-def _scoring(
-    scoring: Scoring, condition: Condition, *, chat: bool, options: OpenAIOptions
-) -> dict[str, JSON]:
-    """Ask for the most probable next tokens beside every token of the reply."""
-    del scoring  # of kind verdict: what else there is was refused
-    most = min(listed_tokens(condition.top_k), options.logprobs)
-    return {"logprobs": True, "top_logprobs": most} if chat else {"logprobs": most}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from judgerel_ray.core import Ask, Completion, Condition, EngineError, TokenLogprob
 from judgerel_ray.engines.engine import Prepared
@@ -20,7 +19,6 @@ from judgerel_ray.engines.next_tokens import (
 from judgerel_ray.engines.tokenization import PromptEncoder
 from judgerel_ray.engines.vllm.sampling import (
     Chunk,
-    FinishedRequest,
     Vocabulary,
     check_finished,
     read_output,
@@ -77,7 +75,7 @@ async def answer_chunk(
     the next tokens at its place, and the verdict each would have spelled.
     """
     output = await channel.send(prepared.token_ids or (), chunk.parameters)
-    made = read_output(cast("FinishedRequest", output), prepared, chunk)
+    made = read_output(output, prepared, chunk)
     scoring = condition.scoring
     if scoring is None:
         return made

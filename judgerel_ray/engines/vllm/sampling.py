@@ -8,37 +8,22 @@ What a started vLLM says about itself, read from the configuration it resolved.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from judgerel_ray.core import Ask, Completion, Condition, EngineError, RequestRefused, request_key
 from judgerel_ray.engines.engine import (
     JSON,
+    NEUTRAL,
     SMALLEST_TEMPERATURE,
     EngineFacts,
     EngineSpec,
     Prepared,
 )
 from judgerel_ray.engines.fingerprint import BATCH_INVARIANT
+from judgerel_ray.engines.vllm.scoring import ScoredOutput
 
 MOST_REPLICATIONS = 1024  # in one request; what a fleet may ask for, and well below vLLM's own cap
-
-
-class FinishedSample(Protocol):
-    """One sample of a finished request, as vLLM gives it."""
-
-    index: int
-    text: str
-    token_ids: Sequence[int]
-    finish_reason: str | None
-
-
-class FinishedRequest(Protocol):
-    """A finished request, as vLLM gives it."""
-
-    outputs: Sequence[FinishedSample]
-    num_cached_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +64,9 @@ def sampling_arguments(condition: Condition, *, n: int, seed: int | None) -> dic
         "temperature": condition.temperature,
         "top_k": condition.top_k,
         "top_p": condition.top_p,
-        "min_p": 0.0,
-        "presence_penalty": 0.0,
-        "frequency_penalty": 0.0,
-        "repetition_penalty": 1.0,
+        **NEUTRAL,
         "seed": seed,
         "max_tokens": condition.max_tokens,  # 16 otherwise
-        "min_tokens": 0,
         "ignore_eos": False,
         "skip_special_tokens": True,
         "detokenize": True,
@@ -123,7 +104,7 @@ def check_finished(finish_reason: str | None, *, key: str) -> str:
 
 
 def read_output(
-    output: FinishedRequest | None, prepared: Prepared, chunk: Chunk
+    output: ScoredOutput | None, prepared: Prepared, chunk: Chunk
 ) -> tuple[Completion, ...]:
     """Read one finished request as completions, one per replication, in order."""
     samples = {sample.index: sample for sample in (output.outputs if output else ())}

@@ -22,7 +22,7 @@ from judgerel_ray.core import (
     TokenLogprob,
     request_key,
 )
-from judgerel_ray.engines.engine import JSON, Prepared
+from judgerel_ray.engines.engine import JSON, NEUTRAL, Prepared
 from judgerel_ray.engines.next_tokens import option_passes, path_logprobs
 
 
@@ -116,13 +116,9 @@ def scoring_arguments(**asked: JSON) -> dict[str, JSON]:
         "temperature": 0.0,
         "top_k": 0,
         "top_p": 1.0,
-        "min_p": 0.0,
-        "presence_penalty": 0.0,
-        "frequency_penalty": 0.0,
-        "repetition_penalty": 1.0,
+        **NEUTRAL,
         "seed": None,
         "max_tokens": 1,
-        "min_tokens": 0,
         "ignore_eos": True,
         "detokenize": False,
         **asked,

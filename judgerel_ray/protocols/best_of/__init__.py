@@ -11,24 +11,24 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from judgerel_ray.core import Ask, Item, Menu, Option, SweepError
+from judgerel_ray.core import Item, Menu, Option, SweepError
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import MOST_EXACT_TOP_K, AskTable
 from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, render_best_of
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.declared_forms import TIE
 from judgerel_ray.protocols.waves.frame import (
+    Asked,
     AskFrame,
     FrameKey,
-    ItemWork,
     Texts,
     Voice,
     answer_names,
 )
 from judgerel_ray.protocols.waves.orders import option_orders, order_names, order_numbers
 from judgerel_ray.protocols.waves.work import (
-    blank_condition,
     candidate_answer_to_judge,
+    judging_condition,
     over_temperatures,
 )
 
@@ -60,48 +60,6 @@ class BestOfAsk(AskTable):
         return self
 
 
-def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
-    """Which of the candidate answers is best: template x order x temperature."""
-    ask = frame.ask
-    answers = {
-        name: candidate_answer_to_judge(frame, item, name, texts)
-        for name in answer_names(frame, item)
-    }
-    landed = {name: answer for name, answer in answers.items() if answer is not None}
-    if len(landed) < len(answers):
-        return ItemWork(judge=voice.name, item_id=item.item_id, asks=())
-    lost = [name for name, answer in landed.items() if answer.text is None]
-    # Sorted, for who stands first in the sweep file is not part of what is asked.
-    parents = tuple(sorted(answer.key for answer in landed.values() if answer.key))
-    options = tuple(
-        Option(option_id=name, text=answer.text or "") for name, answer in landed.items()
-    )
-    orders = option_orders(item, n_orders=ask.option_orders, seed=ask.order_seed, options=options)
-    numbers = order_numbers(
-        item,
-        tuple(answers),
-        n_orders=ask.option_orders,
-        seed=ask.order_seed,
-        draws=frame.order_draws.get((item.benchmark, item.item_id), ()),
-    )
-    asks: list[Ask] = []
-    for template in frame.templates:
-        for order, shown in zip(numbers, orders, strict=True):
-            menu = best_of_menu(frame, template, shown)
-            blank = blank_condition(
-                voice, item, protocol=ask.protocol, stage="judge", role="judge", template=template
-            )
-            blank = replace(blank, menu=menu, option_order=order)
-            # Written even where an answer is lost: its key must differ by template all the same.
-            prompt = render_best_of(template, item, shown)
-            asks += over_temperatures(frame, blank, prompt, parents)
-    if lost:
-        reason = f"no answer of {', '.join(lost)}"
-        never = tuple((each, reason) for each in asks)
-        return ItemWork(judge=voice.name, item_id=item.item_id, asks=(), impossible=never)
-    return ItemWork(judge=voice.name, item_id=item.item_id, asks=tuple(asks))
-
-
 def best_of_menu(frame: AskFrame, template: Template, shown: Sequence[Option]) -> Menu:
     """Say what may be answered: one of the answers shown, or a tie where the template declares one.
 
@@ -124,32 +82,6 @@ def best_of_menu(frame: AskFrame, template: Template, shown: Sequence[Option]) -
     )
 
 
-def sayable_menus(
-    frame: AskFrame, template: Template, where: Mapping[str, object]
-) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-    """Every menu of options: one a number of them, or an item where they go by their texts."""
-    reader, declared = frame.ask.reader, template.declared
-    by_text = declared is not None and declared.naming == "texts"
-    if by_text and frame.responders:
-        raise SweepError(
-            'options = "texts" needs options that items hold, their texts are yet to be written',
-            where=where,
-            hint='options = "letters"',
-        )
-    seen: set[int] = set()
-    for item in frame.items:
-        names = answer_names(frame, item)
-        here = {**where, "benchmark": item.benchmark, "item": item.item_id}
-        if declared is not None and declared.ties and TIE in {name.casefold() for name in names}:
-            raise SweepError(f"a tie is recorded as {TIE!r}, which is an option's id", where=here)
-        if by_text:
-            shown = [option for option in item.options if option.option_id in names]
-            yield best_of_menu(frame, template, shown), here
-        elif len(names) not in seen:
-            seen.add(len(names))
-            yield menu_for(template, names, labels=labels_for(len(names)), reader=reader), here
-
-
 class BestOf(Protocol):
     """Judges are shown all answers in an order, and name one by its label."""
 
@@ -165,9 +97,42 @@ class BestOf(Protocol):
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
-        """Every order of the answers."""
-        return best_of_work(frame, voice, item, texts)
+    ) -> Asked:
+        """Which of the candidate answers is best: template x order x temperature."""
+        ask = frame.ask
+        answers = {
+            name: candidate_answer_to_judge(frame, item, name, texts)
+            for name in answer_names(frame, item)
+        }
+        landed = {name: answer for name, answer in answers.items() if answer is not None}
+        if len(landed) < len(answers):
+            return
+        lost = [name for name, answer in landed.items() if answer.text is None]
+        # Sorted, for who stands first in the sweep file is not part of what is asked.
+        parents = tuple(sorted(answer.key for answer in landed.values() if answer.key))
+        options = tuple(
+            Option(option_id=name, text=answer.text or "") for name, answer in landed.items()
+        )
+        orders = option_orders(
+            item, n_orders=ask.option_orders, seed=ask.order_seed, options=options
+        )
+        numbers = order_numbers(
+            item,
+            tuple(answers),
+            n_orders=ask.option_orders,
+            seed=ask.order_seed,
+            draws=frame.order_draws.get((item.benchmark, item.item_id), ()),
+        )
+        never = f"no answer of {', '.join(lost)}" if lost else None
+        for template in frame.templates:
+            for order, shown in zip(numbers, orders, strict=True):
+                menu = best_of_menu(frame, template, shown)
+                blank = judging_condition(frame, voice, item, template)
+                blank = replace(blank, menu=menu, option_order=order)
+                # Written where an answer is lost, too: its key must differ by template.
+                prompt = render_best_of(template, item, shown)
+                for one in over_temperatures(frame, blank, prompt, parents):
+                    yield one, never
 
     def shown(self, frame: AskFrame, item: Item) -> Sequence[FrameKey]:
         """Orders of the answers."""
@@ -182,7 +147,33 @@ class BestOf(Protocol):
         self, frame: AskFrame, template: Template, where: Mapping[str, object]
     ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
         """Of the options."""
-        return sayable_menus(frame, template, where)
+        reader, declared = frame.ask.reader, template.declared
+        by_text = declared is not None and declared.naming == "texts"
+        if by_text and frame.responders:
+            raise SweepError(
+                'options = "texts" needs options that items hold, their texts are yet to be '
+                "written",
+                where=where,
+                hint='options = "letters"',
+            )
+        seen: set[int] = set()
+        for item in frame.items:
+            names = answer_names(frame, item)
+            here = {**where, "benchmark": item.benchmark, "item": item.item_id}
+            if (
+                declared is not None
+                and declared.ties
+                and TIE in {name.casefold() for name in names}
+            ):
+                raise SweepError(
+                    f"a tie is recorded as {TIE!r}, which is an option's id", where=here
+                )
+            if by_text:
+                shown = [option for option in item.options if option.option_id in names]
+                yield best_of_menu(frame, template, shown), here
+            elif len(names) not in seen:
+                seen.add(len(names))
+                yield menu_for(template, names, labels=labels_for(len(names)), reader=reader), here
 
     def check_answers(self, item: Item, n_options: int, place: Mapping[str, object]) -> None:
         """Refuse a single answer."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, field_validator, model_validator
@@ -37,9 +38,9 @@ from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.forms import FORMS, answer_frame
 from judgerel_ray.protocols.replies.verdicts import read_assessment, read_verdict
 from judgerel_ray.protocols.waves.frame import (
+    Asked,
     AskFrame,
     FrameKey,
-    ItemWork,
     StageCount,
     Texts,
     Voice,
@@ -232,7 +233,7 @@ class Scene:
         for place in range(len(self.menu.labels)):
             yield Ask(condition=self._assessed(place), first=0, n=1)
 
-    def second_wave(self, written: Sequence[Assessment]) -> Iterator[tuple[Ask, str | None]]:
+    def second_wave(self, written: Sequence[Assessment]) -> Asked:
         """The requests that read the matrix, each with the reason why it can never be sent."""
         start, close = answer_frame(self.menu.form)
         endings = scored_texts(self.menu.labels, close)
@@ -242,13 +243,16 @@ class Scene:
             never = next((one.why for one in written if one.why), None)
             parents = tuple(one.key for one in written)
             condition = replace(blank, scoring=columns)
-            yield _once(condition, self._together(written), parents=parents), never
+            shown = [(one.label, one.text or "") for one in written]
+            prompt = render_together(self.template, self.item, self.menu.labels, shown)
+            yield _once(condition, prompt, parents=parents), never
             return
         kinds = [columns]
         if self.frame.ask.mode == "paper":
             kinds = [replace(columns, kind="inserted", continuations=(end,)) for end in endings]
         for one in written:
-            prompt = self._confused(one)
+            text = one.text or ""
+            prompt = render_confused(self.template, self.item, self.menu.labels, text)
             for scoring in kinds:
                 condition = replace(blank, argued=one.option_id, scoring=scoring)
                 yield _once(condition, prompt, parents=(one.key,)), one.why
@@ -278,15 +282,6 @@ class Scene:
         argued = self.menu.option_ids[place]
         return keyed_condition(replace(self.condition("assessment"), argued=argued), prompt)
 
-    def _confused(self, one: Assessment) -> tuple[Message, ...]:
-        """The prompt in which an assessment is the judge's own turn."""
-        return render_confused(self.template, self.item, self.menu.labels, one.text or "")
-
-    def _together(self, written: Sequence[Assessment]) -> tuple[Message, ...]:
-        """The prompt that holds all assessments."""
-        shown = [(one.label, one.text or "") for one in written]
-        return render_together(self.template, self.item, self.menu.labels, shown)
-
 
 def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
     """The options as a confusion ask shows them: in the item's own order, for scales have one.
@@ -306,27 +301,6 @@ def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
     ids = tuple(option.option_id for option in item.options)
     labels = ids if ConfusionAsk.of(frame.ask).option_labels == "ids" else labels_for(len(ids))
     return Menu(labels=labels, option_ids=ids, form=template.form or "", reader=frame.ask.reader)
-
-
-def confusion_work(
-    frame: AskFrame, voice: Voice, item: Item, texts: Texts, *, scores: bool
-) -> ItemWork:
-    """What a confusion ask asks about one item in its first wave, or in its second (`scores`)."""
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
-    for scene in _scenes(frame, voice, item):
-        if not scores:
-            asks += scene.first_wave()
-            continue
-        written = scene.assessments(texts)
-        if written is None:
-            continue
-        for ask, never in scene.second_wave(written):
-            if never is None:
-                asks.append(ask)
-            else:
-                impossible.append((ask, never))
-    return ItemWork.of(voice, item, asks, impossible)
 
 
 def _scenes(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:
@@ -378,26 +352,6 @@ def _once(
 ) -> Ask:
     """One replication of a condition."""
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
-
-
-def confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
-    """Count the three stages: a verdict, an assessment for each option, and the matrix."""
-    n_prompts = len(frame.templates) * len(frame.temperatures)
-    n_options = sum(len(item.options) for item in frame.items)
-    n_cells = sum(n_scored(frame, item) for item in frame.items)
-    stages = (("verdict", len(frame.items)), ("assessment", n_options), ("probabilities", n_cells))
-    for place, (stage, n) in enumerate(stages):
-        yield StageCount(
-            ask=frame.index,
-            judge=voice.name,
-            role=STAGE_ROLES[stage],
-            stage=stage,
-            wave=frame.respond_waves + place // 2,
-            items=len(frame.items),
-            conditions=n * n_prompts,
-            requests=n * n_prompts,
-            requests_at_most=n * n_prompts,
-        )
 
 
 def check_options(frame: AskFrame, item: Item) -> None:
@@ -483,16 +437,38 @@ class Confusion(Protocol):
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
+    ) -> Asked:
         """A matrix, in two waves."""
-        return confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
+        for scene in _scenes(frame, voice, item):
+            if wave == frame.respond_waves:
+                yield from ((ask, None) for ask in scene.first_wave())
+            elif (written := scene.assessments(texts)) is not None:
+                yield from scene.second_wave(written)
 
     def counts(
         self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
-        """Three stages of every judge."""
-        for voice in frame.judges:
-            yield from confusion_counts(frame, voice)
+        """Three stages of every judge: a verdict, an assessment for each option, the matrix."""
+        n_prompts = len(frame.templates) * len(frame.temperatures)
+        n_options = sum(len(item.options) for item in frame.items)
+        n_cells = sum(n_scored(frame, item) for item in frame.items)
+        stages = (
+            ("verdict", len(frame.items)),
+            ("assessment", n_options),
+            ("probabilities", n_cells),
+        )
+        for voice, (place, (stage, n)) in product(frame.judges, enumerate(stages)):
+            yield StageCount(
+                ask=frame.index,
+                judge=voice.name,
+                role=STAGE_ROLES[stage],
+                stage=stage,
+                wave=frame.respond_waves + place // 2,
+                items=len(frame.items),
+                conditions=n * n_prompts,
+                requests=n * n_prompts,
+                requests_at_most=n * n_prompts,
+            )
 
     def wording(self, frame: AskFrame, item: Item, template: Template) -> object:
         """All of a template's texts: every stage has one."""

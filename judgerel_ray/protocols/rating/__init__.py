@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
-from judgerel_ray.core import Ask, Item, Menu, Message, Scale, SweepError
+from judgerel_ray.core import Item, Menu, Message, Scale, SweepError
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, TokenCount, UniqueNames, checked_names
 from judgerel_ray.protocols.criteria import Criterion, DefinitionLength, listed
@@ -34,17 +34,17 @@ from judgerel_ray.protocols.replies.mentions import number_text
 from judgerel_ray.protocols.replies.scales import scale_labels
 from judgerel_ray.protocols.waves.counts import origin_of, recorded_sampling
 from judgerel_ray.protocols.waves.frame import (
+    Asked,
     AskFrame,
     FrameKey,
-    ItemWork,
     SettingsMapping,
     Texts,
     Voice,
     answer_names,
 )
 from judgerel_ray.protocols.waves.work import (
-    blank_condition,
     candidate_answer_to_judge,
+    judging_condition,
     over_temperatures,
 )
 
@@ -211,128 +211,6 @@ def facets_of(frame: AskFrame) -> Iterator[Facet]:
         yield Facet(criterion=criterion, definition=definition, scale=scale, template=template)
 
 
-def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
-    """How good is this response: every response x criterion x definition x scale x template."""
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
-    facets = tuple(facets_of(frame))
-    for name in answer_names(frame, item):
-        answer = candidate_answer_to_judge(frame, item, name, texts)
-        if answer is None:
-            continue
-        for facet in facets:
-            labels = scale_labels(facet.scale)
-            menu = menu_for(
-                facet.template, labels, labels=labels, reader=frame.ask.reader, scale=facet.scale
-            )
-            blank = replace(
-                blank_condition(
-                    voice,
-                    item,
-                    protocol="rating",
-                    stage="judge",
-                    role="judge",
-                    template=facet.template,
-                ),
-                menu=menu,
-                responder=name,
-                criterion=facet.criterion.name,
-                definition=facet.definition,
-                scale=facet.scale.name,
-            )
-            prompt = render_rating(
-                facet.template,
-                item,
-                answer.text or "",
-                criterion=facet.criterion,
-                definition=facet.definition,
-                scale=facet.scale,
-            )
-            made = over_temperatures(frame, blank, prompt, (answer.key,) if answer.key else ())
-            if answer.text is None:
-                impossible += [(one, f"no answer of {name}") for one in made]
-            else:
-                asks += made
-    return ItemWork.of(voice, item, asks, impossible)
-
-
-def check_facets(frame: AskFrame) -> None:
-    """Refuse criteria, definitions and scales that would ask the same words under two names.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> ask = ask_table(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",))
-    >>> check_facets(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
-    """
-    for kind, named in (("criteria", frame.criteria), ("scales", frame.scales)):
-        names = [one.name for one in named]
-        if len(set(names)) < len(names):
-            raise SweepError(
-                f"{kind} must differ in name, got {', '.join(names)}", where={"ask": frame.index}
-            )
-    seen: dict[tuple[object, ...], tuple[str, ...]] = {}
-    for facet in facets_of(frame):
-        first = seen.setdefault(facet.wording, facet.names)
-        if first != facet.names:
-            raise SweepError(
-                f"{' / '.join(first)} and {' / '.join(facet.names)} put the same words: they "
-                "would be asked once and counted twice",
-                where={"ask": frame.index},
-                hint="leave one out",
-            )
-
-
-def refuse_clashing_scales(frames: Sequence[AskFrame]) -> None:
-    """Refuse two scales of one name: rows name their scale, and could not tell which it is.
-
-    Examples
-    --------
-    >>> refuse_clashing_scales([])
-    """
-    seen: dict[str, tuple[AskFrame, Scale]] = {}
-    for frame in frames:
-        for scale in frame.scales:
-            first, known = seen.setdefault(scale.name, (frame, scale))
-            if known != scale:
-                raise SweepError(
-                    f"ask[{first.index}] and ask[{frame.index}] have different scales of one name",
-                    where={"scale": scale.name},
-                    hint="another name for one of the two files",
-                )
-
-
-def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
-    """As :func:`counts.judgment_marks`: what is crossed is in the words of a rating."""
-    ask, origin = frame.ask, origin_of(frame, item)
-    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
-    names = answer_names(frame, item)
-    for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
-        what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
-        least, most = frame.replications(temperature), frame.most_replications(temperature)
-        yield (*what, temperature, *sampling), facet.template.name, least, most
-
-
-def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
-    """As :func:`counts.judgment_rows`, of ratings."""
-    ask = frame.ask
-    for facet, temperature in product(facets_of(frame), frame.temperatures):
-        question, meaning, scale, texts = facet.wording
-        sampling, more = recorded_sampling(ask, temperature)
-        settings: dict[str, object] = {
-            "max_tokens": ask.max_tokens,
-            "reader": ask.reader,
-            "respond": origin_of(frame, item),
-            "criteria": (question, meaning),
-            "scales": scale,
-            "templates": (facet.template.declared or facet.template.form, texts),
-            **more,
-        }
-        for name in answer_names(frame, item):
-            mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
-            yield mark, settings
-
-
 class Rating(Protocol):
     """Judges are shown one response; criteria, definitions, scales and templates are crossed."""
 
@@ -354,8 +232,18 @@ class Rating(Protocol):
     template_keys = ("form", "verdict", "criterion")
 
     def check_together(self, frames: Sequence[AskFrame]) -> None:
-        """Refuse two scales of one name."""
-        refuse_clashing_scales(frames)
+        """Refuse two scales of one name: rows name their scale, and could not tell which it is."""
+        seen: dict[str, tuple[AskFrame, Scale]] = {}
+        for frame in frames:
+            for scale in frame.scales:
+                first, known = seen.setdefault(scale.name, (frame, scale))
+                if known != scale:
+                    raise SweepError(
+                        f"ask[{first.index}] and ask[{frame.index}] have different scales of one "
+                        "name",
+                        where={"scale": scale.name},
+                        hint="another name for one of the two files",
+                    )
 
     def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Criteria and scales."""
@@ -364,9 +252,40 @@ class Rating(Protocol):
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
-        """Every response, in every way."""
-        return rating_work(frame, voice, item, texts)
+    ) -> Asked:
+        """Every response x criterion x definition x scale x template."""
+        facets = tuple(facets_of(frame))
+        for name in answer_names(frame, item):
+            answer = candidate_answer_to_judge(frame, item, name, texts)
+            if answer is None:
+                continue
+            for facet in facets:
+                labels = scale_labels(facet.scale)
+                menu = menu_for(
+                    facet.template,
+                    labels,
+                    labels=labels,
+                    reader=frame.ask.reader,
+                    scale=facet.scale,
+                )
+                blank = replace(
+                    judging_condition(frame, voice, item, facet.template),
+                    menu=menu,
+                    responder=name,
+                    criterion=facet.criterion.name,
+                    definition=facet.definition,
+                    scale=facet.scale.name,
+                )
+                prompt = render_rating(
+                    facet.template,
+                    item,
+                    answer.text or "",
+                    criterion=facet.criterion,
+                    definition=facet.definition,
+                    scale=facet.scale,
+                )
+                for ask in over_temperatures(frame, blank, prompt, answer.parents):
+                    yield ask, answer.never(name)
 
     def n_shown(self, frame: AskFrame, item: Item) -> int:
         """A template puts every response by every criterion, definition and scale."""
@@ -374,12 +293,33 @@ class Rating(Protocol):
         return len(answer_names(frame, item)) * n_facets
 
     def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
-        """With all that is crossed."""
-        return rating_marks(frame, item)
+        """With all that is crossed, in the words of a rating."""
+        ask, origin = frame.ask, origin_of(frame, item)
+        sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
+        names = answer_names(frame, item)
+        for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
+            what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
+            least, most = frame.replications(temperature), frame.most_replications(temperature)
+            yield (*what, temperature, *sampling), facet.template.name, least, most
 
     def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
         """With all that is crossed."""
-        return rating_rows(frame, item)
+        ask = frame.ask
+        for facet, temperature in product(facets_of(frame), frame.temperatures):
+            question, meaning, scale, texts = facet.wording
+            sampling, more = recorded_sampling(ask, temperature)
+            settings: dict[str, object] = {
+                "max_tokens": ask.max_tokens,
+                "reader": ask.reader,
+                "respond": origin_of(frame, item),
+                "criteria": (question, meaning),
+                "scales": scale,
+                "templates": (facet.template.declared or facet.template.form, texts),
+                **more,
+            }
+            for name in answer_names(frame, item):
+                mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
+                yield mark, settings
 
     def menus(
         self, frame: AskFrame, template: Template, where: Mapping[str, object]
@@ -403,8 +343,24 @@ class Rating(Protocol):
         return set()
 
     def check(self, frame: AskFrame) -> None:
-        """Refuse two names for one wording."""
-        check_facets(frame)
+        """Refuse criteria, definitions and scales that ask the same words under two names."""
+        for kind, named in (("criteria", frame.criteria), ("scales", frame.scales)):
+            names = [one.name for one in named]
+            if len(set(names)) < len(names):
+                raise SweepError(
+                    f"{kind} must differ in name, got {', '.join(names)}",
+                    where={"ask": frame.index},
+                )
+        seen: dict[tuple[object, ...], tuple[str, ...]] = {}
+        for facet in facets_of(frame):
+            first = seen.setdefault(facet.wording, facet.names)
+            if first != facet.names:
+                raise SweepError(
+                    f"{' / '.join(first)} and {' / '.join(facet.names)} put the same words: they "
+                    "would be asked once and counted twice",
+                    where={"ask": frame.index},
+                    hint="leave one out",
+                )
 
     def prompt_words(self, ask: AskTable, templates: str) -> str:
         """What is rated, and the prompts."""

@@ -12,9 +12,7 @@ from typing import ClassVar
 
 from judgerel_ray.core import Item, Role, SweepError
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import (
-    AskTable,
-)
+from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.think_twice.thinking import (
     ThinkTwiceAsk,
@@ -24,69 +22,15 @@ from judgerel_ray.protocols.think_twice.thinking import (
     thinking_work,
 )
 from judgerel_ray.protocols.waves.frame import (
+    Asked,
     AskFrame,
     FrameKey,
-    ItemWork,
     SettingsMapping,
     StageCount,
     Texts,
     Voice,
-    voices_of,
 )
 from judgerel_ray.protocols.waves.orders import most_orders
-
-
-def check_thinking(frame: AskFrame) -> None:
-    """Refuse items and judges that nothing could be selected from, or compared by.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> check_thinking(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
-    """
-    where, settings = (
-        {"ask": frame.index, "benchmark": frame.ask.benchmark},
-        ThinkTwiceAsk.of(frame.ask),
-    )
-    for item in frame.items:
-        place = {**where, "item": item.item_id}
-        if item.turns:
-            raise SweepError(
-                "think_twice puts one question, the item is a dialogue",
-                where=place,
-                hint="give the turns as the item's context",
-            )
-        n_options = len(item.options)
-        if n_options == 1 or 0 < n_options < settings.candidates:
-            raise SweepError(
-                f"think_twice selects {settings.candidates} of at least 2 options, got {n_options}",
-                where=place,
-                hint="fewer candidates; or no options at all, for an open question",
-            )
-        if item.gold is not None and n_options:
-            ids = [option.option_id for option in item.options]
-            if item.gold not in ids:
-                raise SweepError(
-                    f"gold must be the id of an option, {', '.join(ids)}, got {item.gold!r}",
-                    where=place,
-                )
-    for voice in frame.judges:
-        roles = comparing_roles(frame, voice)
-        if not roles:
-            raise SweepError(
-                f"nobody's answers are left to compare, roles are {', '.join(settings.roles)}",
-                where={**where, "judge": voice.name},
-                hint="name a second responder, or another role",
-            )
-        for role in roles:
-            most = most_orders(len(compared(frame, voice, role)))
-            if frame.ask.option_orders > most:
-                raise SweepError(
-                    f"option_orders must be at most {most} for {role}, "
-                    f"got {frame.ask.option_orders}",
-                    where={**where, "judge": voice.name},
-                )
 
 
 def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Role, int]]:
@@ -111,64 +55,6 @@ def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Rol
         yield "responder", shown * len(frame.temperatures)
     else:
         yield "responder", shown * sum(frame.replications(t) for t in frame.temperatures)
-
-
-def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
-    """Count the stages: both steps of every model, and the comparisons.
-
-    In a cascade only the first model is asked whatever is answered.
-    """
-    n_items = len(frame.items)
-    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-    for wave in range(frame.n_waves):
-        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
-        for voice in voices_of(frame, wave):
-            for role, n in n_conditions(frame, voice, wave):
-                # Prompts of the second step are one for each reply to the first.
-                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
-                later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
-                yield StageCount(
-                    ask=frame.index,
-                    judge=voice.name,
-                    role=role,
-                    stage=stage,
-                    wave=wave,
-                    items=n_items,
-                    conditions=n * n_items,
-                    requests=0 if later else requests * n_items,
-                    requests_at_most=requests * n_items,
-                )
-
-
-def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
-    """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
-
-    And of a benchmark where one is a cascade: rows do not say who was to be asked next.
-    """
-    seen: dict[tuple[str, str], int] = {}
-    asked: dict[str, AskFrame] = {}
-    for frame in frames:
-        for item in frame.items:
-            other = asked.setdefault(item.benchmark, frame)
-            is_cascade = (
-                ThinkTwiceAsk.of(frame.ask).cascade is not None
-                or ThinkTwiceAsk.of(other.ask).cascade is not None
-            )
-            if other is not frame and is_cascade:
-                raise SweepError(
-                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
-                    "one as a cascade: what the cascade did could not be told",
-                    where={"benchmark": item.benchmark},
-                    hint="another benchmark name, or two sweeps with a run directory each",
-                )
-            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
-            if first != frame.index:
-                raise SweepError(
-                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
-                    "rows could not be told apart",
-                    where={"benchmark": item.benchmark, "item": item.item_id},
-                    hint="merge the asks, or make them two sweeps with a run directory each",
-                )
 
 
 class ThinkTwice(Protocol):
@@ -224,21 +110,43 @@ class ThinkTwice(Protocol):
 
     def answering_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
+    ) -> Asked:
         """A step of a model."""
         return thinking_work(frame, wave, voice, item, texts)
 
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
+    ) -> Asked:
         """A comparison of what models answered."""
         return comparing_work(frame, voice, item, texts)
 
     def counts(
         self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]
     ) -> Iterator[StageCount]:
-        """Steps and comparisons: nothing is shared with another ask."""
-        return thinking_counts(frame)
+        """Both steps of every model, and the comparisons; nothing is shared with another ask.
+
+        In a cascade only the first model is asked whatever is answered.
+        """
+        n_items = len(frame.items)
+        n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+        for wave in range(frame.n_waves):
+            stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
+            for voice in self.voices(frame, wave):
+                for role, n in n_conditions(frame, voice, wave):
+                    # Prompts of the second step are one for each reply to the first.
+                    requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
+                    later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
+                    yield StageCount(
+                        ask=frame.index,
+                        judge=voice.name,
+                        role=role,
+                        stage=stage,
+                        wave=wave,
+                        items=n_items,
+                        conditions=n * n_items,
+                        requests=0 if later else requests * n_items,
+                        requests_at_most=requests * n_items,
+                    )
 
     def first_texts(self, item: Item) -> tuple[str, ...]:
         """The question, and what the first step asks of it."""
@@ -258,11 +166,79 @@ class ThinkTwice(Protocol):
 
     def check(self, frame: AskFrame) -> None:
         """Refuse items and judges that nothing could be selected from, or compared by."""
-        check_thinking(frame)
+        where, settings = (
+            {"ask": frame.index, "benchmark": frame.ask.benchmark},
+            ThinkTwiceAsk.of(frame.ask),
+        )
+        for item in frame.items:
+            place = {**where, "item": item.item_id}
+            if item.turns:
+                raise SweepError(
+                    "think_twice puts one question, the item is a dialogue",
+                    where=place,
+                    hint="give the turns as the item's context",
+                )
+            n_options = len(item.options)
+            if n_options == 1 or 0 < n_options < settings.candidates:
+                raise SweepError(
+                    f"think_twice selects {settings.candidates} of at least 2 options, got "
+                    f"{n_options}",
+                    where=place,
+                    hint="fewer candidates; or no options at all, for an open question",
+                )
+            if item.gold is not None and n_options:
+                ids = [option.option_id for option in item.options]
+                if item.gold not in ids:
+                    raise SweepError(
+                        f"gold must be the id of an option, {', '.join(ids)}, got {item.gold!r}",
+                        where=place,
+                    )
+        for voice in frame.judges:
+            roles = comparing_roles(frame, voice)
+            if not roles:
+                raise SweepError(
+                    f"nobody's answers are left to compare, roles are {', '.join(settings.roles)}",
+                    where={**where, "judge": voice.name},
+                    hint="name a second responder, or another role",
+                )
+            for role in roles:
+                most = most_orders(len(compared(frame, voice, role)))
+                if frame.ask.option_orders > most:
+                    raise SweepError(
+                        f"option_orders must be at most {most} for {role}, "
+                        f"got {frame.ask.option_orders}",
+                        where={**where, "judge": voice.name},
+                    )
 
     def check_together(self, frames: Sequence[AskFrame]) -> None:
-        """Refuse to think about one item in two asks."""
-        refuse_thinking_again(frames)
+        """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
+
+        And of a benchmark where one is a cascade: rows do not say who was to be asked next.
+        """
+        seen: dict[tuple[str, str], int] = {}
+        asked: dict[str, AskFrame] = {}
+        for frame in frames:
+            for item in frame.items:
+                other = asked.setdefault(item.benchmark, frame)
+                is_cascade = (
+                    ThinkTwiceAsk.of(frame.ask).cascade is not None
+                    or ThinkTwiceAsk.of(other.ask).cascade is not None
+                )
+                if other is not frame and is_cascade:
+                    raise SweepError(
+                        f"ask[{other.index}] and ask[{frame.index}] think twice about one "
+                        "benchmark, one as a cascade: what the cascade did could not be told",
+                        where={"benchmark": item.benchmark},
+                        hint="another benchmark name, or two sweeps with a run directory each",
+                    )
+                first = seen.setdefault((item.benchmark, item.item_id), frame.index)
+                if first != frame.index:
+                    raise SweepError(
+                        f"ask[{first}] and ask[{frame.index}] both think twice about one item: "
+                        "their rows could not be told apart",
+                        where={"benchmark": item.benchmark, "item": item.item_id},
+                        hint="merge the asks, or make them two sweeps with a run directory each",
+                    )
 
     def remarks(self, frame: AskFrame) -> Iterator[str]:
         """That counts of a cascade depend on answers."""

@@ -28,7 +28,7 @@ from judgerel_ray.protocols.ask import (
 from judgerel_ray.protocols.prompts import Template, fill, item_placeholders, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.replies.verdicts import read_selection, read_verdict
-from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, finish_reason_of
+from judgerel_ray.protocols.waves.frame import Asked, AskFrame, Texts, Voice, finish_reason_of
 from judgerel_ray.protocols.waves.orders import order_names
 from judgerel_ray.protocols.waves.work import blank_condition, keyed_condition
 
@@ -114,38 +114,32 @@ class Thought:
         return bool((self.selected or "").strip() and (self.chosen or "").strip())
 
 
-def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> Asked:
     """What one model is asked about one item in an even wave (first step) or an odd (second).
 
     In a cascade every model has two waves of its own, and what goes on to it is a later block: it
     depends on what those before it said.
     """
     level, step = divmod(wave, 2)
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
     for template in frame.templates:
         for temperature in frame.temperatures:
             n = frame.replications(temperature)
             select = _select(frame, voice, item, template, temperature)
             if wave == 0:
-                asks.append(Ask(condition=select, first=0, n=n))
+                yield Ask(condition=select, first=0, n=n), None
                 continue
             for r in range(n):
                 if level and not _goes_on(frame, level, item, template, temperature, r, texts):
                     continue
                 if step == 0:
-                    asks.append(Ask(condition=select, first=r, n=1))
+                    yield Ask(condition=select, first=r, n=1), None
                     continue
                 key = request_key(select.condition_key, r)
                 if key not in texts:
                     continue
                 choose = _choose(frame, voice, item, template, temperature, key, texts[key])
-                ask = Ask(condition=choose, first=r, n=1)
-                if choose.prompt:
-                    asks.append(ask)
-                else:
-                    impossible.append((ask, "its first step has no text"))
-    return ItemWork.of(voice, item, asks, impossible)
+                never = None if choose.prompt else "its first step has no text"
+                yield Ask(condition=choose, first=r, n=1), never
 
 
 def _goes_on(
@@ -263,10 +257,8 @@ def blank_step(
     return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)
 
 
-def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Asked:
     """What a judge is asked: role x template x order x temperature."""
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
     for role, template in ((r, t) for r in comparing_roles(frame, voice) for t in frame.templates):
         others = compared(frame, voice, role)
         thoughts = {one.name: landed_thought(frame, one, item, template, texts) for one in others}
@@ -292,12 +284,8 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> I
                 condition = keyed_condition(
                     replace(blank, temperature=temperature), prompt, parents=parents
                 )
-                ask = Ask(condition=condition, first=0, n=frame.replications(temperature))
-                if never:
-                    impossible.append((ask, never))
-                else:
-                    asks.append(ask)
-    return ItemWork.of(voice, item, asks, impossible)
+                n = frame.replications(temperature)
+                yield Ask(condition=condition, first=0, n=n), never
 
 
 def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:

@@ -11,16 +11,8 @@ from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.prompts import menu_for, question_form
-from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import (
-    AskFrame,
-    FrameKey,
-    SettingsMapping,
-    StageCount,
-    Voice,
-    answer_names,
-)
+from judgerel_ray.protocols.prompts import question_form
+from judgerel_ray.protocols.waves.frame import AskFrame, FrameKey, StageCount, Voice
 from judgerel_ray.protocols.waves.work import AnswerSettings as AnswerSettings
 from judgerel_ray.protocols.waves.work import respond_settings
 
@@ -41,58 +33,6 @@ def origin_of(frame: AskFrame, item: Item) -> tuple[FrameKey, ...]:
     """How the answers that an ask has judged are written."""
     stage = "turn2" if question_form(item) == "dialogue" else "answer"
     return tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
-
-
-def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
-    """All that an ask has judged of an item, with all that is in its key but the judge."""
-    ask, protocol = frame.ask, frame.protocol
-    shown, labels = protocol.shown(frame, item), protocol.labels(frame, item)
-    origin = origin_of(frame, item)
-    sampling = (ask.mode, ask.verdict_logprobs, ask.top_k, ask.top_p, ask.max_tokens)
-    for template in frame.templates:
-        wording = protocol.wording(frame, item, template)
-        # Where replies stop is in the key, not what asked for it: a form may have no stop strings.
-        menu = menu_for(template, labels, labels=labels, reader=ask.reader, texts=labels)
-        if template.declared is not None:  # what options are called, and a tie
-            wording = (wording, menu.words)
-        stop = stop_strings(menu) if ask.early_stop else ()
-        what = (ask.protocol, item.benchmark, item.item_id, wording, stop, *origin)
-        for order in shown:
-            for temperature in frame.temperatures:
-                mark = (*what, order, temperature, *sampling)
-                least, most = frame.replications(temperature), frame.most_replications(temperature)
-                yield mark, template.name, least, most
-
-
-def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:
-    """All that rows of an ask record of an item, and what else is in their keys, by its key."""
-    ask, shown = frame.ask, frame.protocol.shown(frame, item)
-    form, origin = question_form(item), origin_of(frame, item)
-    for template in frame.templates:
-        settings: dict[str, object] = {
-            "max_tokens": ask.max_tokens,
-            "early_stop": ask.early_stop,
-            "verdict_logprobs": ask.verdict_logprobs,
-            "reader": ask.reader,
-            "respond": origin,
-            "templates": (template.declared or template.form, template.texts.get(form)),
-        }
-        for temperature in frame.temperatures:
-            sampling, more = recorded_sampling(ask, temperature)
-            mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
-            if frame.protocol.traits.compares:
-                # What is asked on, and how far, is told by the same columns. Numbers of orders are
-                # of one set of options: with another they say something else.
-                menu = frozenset(answer_names(frame, item))
-                yield (
-                    mark,
-                    {
-                        "responders": (menu, bool(frame.responders)),
-                        "adaptive replications": ask.adaptive,
-                    },
-                )
-            for order in shown:
-                yield (*mark, order), settings | more
 
 
 def recorded_sampling(ask: AskTable, temperature: float) -> tuple[FrameKey, dict[str, object]]:
@@ -210,7 +150,7 @@ def _add_shared(
     tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[FrameKey, int]
 ) -> None:
     """Count an item whose orders another ask draws too: what coincides is asked once."""
-    for mark, _, n, at_most in judgment_marks(frame, item):
+    for mark, _, n, at_most in frame.protocol.marks(frame, item):
         named = (voice.name, *mark)
         before = judged.get(named, 0)
         if n > before:

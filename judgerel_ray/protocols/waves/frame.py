@@ -232,17 +232,20 @@ class ItemWork:
     impossible: tuple[tuple[Ask, str], ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        voice: Voice,
-        item: Item,
-        asks: Iterable[Ask],
-        impossible: Iterable[tuple[Ask, str]],
-    ) -> ItemWork:
-        """Collect what a wave asks a judge about an item."""
+    def of(cls, voice: Voice, item: Item, every: Iterable[tuple[Ask, str | None]]) -> ItemWork:
+        """Collect what a wave asks a judge about an item, each with why it can never be sent."""
+        pairs = tuple(every)
         return cls(
-            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible)
+            judge=voice.name,
+            item_id=item.item_id,
+            asks=tuple(ask for ask, never in pairs if never is None),
+            impossible=tuple((ask, never) for ask, never in pairs if never is not None),
         )
+
+    @property
+    def every(self) -> tuple[Ask, ...]:
+        """All asks, those that can never be sent among them."""
+        return (*self.asks, *(ask for ask, _ in self.impossible))
 
 
 def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
@@ -283,6 +286,8 @@ def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
 
 
 FrameKey = tuple[object, ...]
+Asked = Iterator[tuple[Ask, str | None]]
+"""What is asked, each with the reason why it can never be sent; None where it can be."""
 SettingsMapping = Mapping[str, object]
 
 
@@ -336,13 +341,13 @@ class Waves(AskKind, ABC):
     @abstractmethod
     def answering_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork | None:
+    ) -> Asked | None:
         """What a responder is asked about one item; None where a wave asks nothing."""
 
     @abstractmethod
     def judging_work(
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork | None:
+    ) -> Asked:
         """What a judge is asked about one item, given the texts of the waves before."""
 
     def prompt(self, template: Template, item: Item, answer: str) -> tuple[Message, ...]:
@@ -388,7 +393,7 @@ class Waves(AskKind, ABC):
 
     @abstractmethod
     def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, str, int, int]]:
-        """All that is asked about an item; see :func:`counts.judgment_marks`."""
+        """All that is asked about an item; with all that is in its key but the judge."""
 
     @abstractmethod
     def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[FrameKey, SettingsMapping]]:

@@ -23,7 +23,7 @@ from judgerel_ray.core import (
 from judgerel_ray.protocols.prompts import Template, question_form, render_respond
 from judgerel_ray.protocols.replies.forms import answer_frame
 from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, answer_names
+from judgerel_ray.protocols.waves.frame import Asked, AskFrame, Texts, Voice
 
 
 def blank_condition(
@@ -56,6 +56,13 @@ def blank_condition(
         top_p=1.0,
         max_tokens=1,
         responder=voice.name if role == "responder" else None,
+    )
+
+
+def judging_condition(frame: AskFrame, voice: Voice, item: Item, template: Template) -> Condition:
+    """A judge's condition, likewise."""
+    return blank_condition(
+        voice, item, protocol=frame.ask.protocol, stage="judge", role="judge", template=template
     )
 
 
@@ -129,6 +136,15 @@ class Answer:
     key: str
     text: str | None
 
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Keys of the requests that a judgment of it rests on."""
+        return (self.key,) if self.key else ()
+
+    def never(self, name: str) -> str | None:
+        """Why it can never be judged; None where it can."""
+        return f"no answer of {name}" if self.text is None else None
+
 
 def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
     """Every way in which this ask has answers written."""
@@ -156,31 +172,23 @@ def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
         )
 
 
-def respond_work(
-    frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-) -> ItemWork | None:
-    """What one responder is asked about one item in wave 0 (first turn) or 1 (second turn)."""
-    dialogue = question_form(item) == "dialogue"
-    if wave == 1 and not dialogue:
-        return None
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
+def first_turns(frame: AskFrame, voice: Voice, item: Item) -> Asked:
+    """What a responder is asked first about an item."""
+    for settings in respond_settings(frame):
+        yield Ask(condition=first_turn(voice, item, settings), first=0, n=settings.n), None
+
+
+def second_turns(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Asked:
+    """What a responder is asked after each first turn that has landed."""
     for settings in respond_settings(frame):
         first = first_turn(voice, item, settings)
-        if wave == 0:
-            asks.append(Ask(condition=first, first=0, n=settings.n))
-            continue
         for r in range(settings.n):
             key = request_key(first.condition_key, r)
-            if key not in texts:
-                continue
-            text = texts[key]
-            ask = Ask(condition=second_turn(voice, item, settings, key, text), first=r, n=1)
-            if text is None:
-                impossible.append((ask, "its first turn failed"))
-            else:
-                asks.append(ask)
-    return ItemWork.of(voice, item, asks, impossible)
+            if key in texts:
+                text = texts[key]
+                never = "its first turn failed" if text is None else None
+                second = second_turn(voice, item, settings, key, text)
+                yield Ask(condition=second, first=r, n=1), never
 
 
 def first_turn(voice: Voice, item: Item, settings: AnswerSettings) -> Condition:
@@ -202,17 +210,17 @@ def second_turn(
 
 
 def written_answer(
-    voice: Voice, item: Item, settings: AnswerSettings, texts: Texts, *, replication: int = 0
+    voice: Voice, item: Item, settings: AnswerSettings, texts: Texts
 ) -> Answer | None:
     """A responder's final text on an item, or None while it has not landed."""
-    key = request_key(first_turn(voice, item, settings).condition_key, replication)
+    key = request_key(first_turn(voice, item, settings).condition_key, 0)
     if key not in texts:
         return None
     text = texts[key]
     if question_form(item) != "dialogue":
         return Answer(key=key, text=text)
     final = second_turn(voice, item, settings, key, text)
-    final_key = request_key(final.condition_key, replication)
+    final_key = request_key(final.condition_key, 0)
     if final_key not in texts:
         return None
     return Answer(key=final_key, text=texts[final_key])
@@ -295,34 +303,3 @@ def _explored(
         scoring=scoring,
     )
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
-
-
-def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
-    """Each answer by itself, as its protocol puts it: answer x template x temperature."""
-    asks: list[Ask] = []
-    impossible: list[tuple[Ask, str]] = []
-    protocol = frame.protocol
-    for name in answer_names(frame, item):
-        answer = candidate_answer_to_judge(frame, item, name, texts)
-        if answer is None:
-            continue
-        for template in frame.templates:
-            menu = protocol.menu(frame, item, template)
-            blank = blank_condition(
-                voice,
-                item,
-                protocol=frame.ask.protocol,
-                stage="judge",
-                role="judge",
-                template=template,
-            )
-            blank = replace(blank, menu=menu, responder=name)
-            text = answer.text
-            prompt = protocol.prompt(template, item, text or "")
-            parents = (answer.key,) if answer.key else ()
-            made = over_temperatures(frame, blank, prompt, parents)
-            if text is None:
-                impossible += [(each, f"no answer of {name}") for each in made]
-            else:
-                asks += made
-    return ItemWork.of(voice, item, asks, impossible)

@@ -421,7 +421,7 @@ def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
 
     def away(sweep, *, out, address, console, known):  # noqa: ARG001  as the real one
         resolved = resolve(sweep)
-        prepare_run(resolved, plan_resolved(resolved), out, None)
+        prepare_run(resolved, plan_resolved(resolved), out)
         return RunSummary(run=out, session=1, asked=9, landed=0, owed=9, failed=0, asked_now=0,
                           problems={})  # fmt: skip
 
