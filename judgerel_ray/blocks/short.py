@@ -171,7 +171,7 @@ def findings_of_row(row: Row, who: str = "", what: str = "") -> Iterator[Remark]
         severity = HARMFUL if text == NOISE or text.startswith("undecided") else WEAK
         if code == Flag.FEW_VERDICTS:
             severity = GRAVE
-        words = f"{what} {text}" if what and text == NOISE else text
+        words = f"{what} is {text}" if what and text == NOISE else text
         words = f"{what}: {text}" if what and text != NOISE else words
         yield Remark(text=words, who=who, severity=severity, kind=f"{what}{code}")
 

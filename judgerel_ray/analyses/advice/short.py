@@ -348,11 +348,10 @@ def _of_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
         ways = (
             f"its worth is not known ({reason(row['undefined'])})"
             if row["undefined"]
-            else f"worth {worth(row)} with independent errors"
+            else f"worth {worth(row)} independent"
         )
-        agree = f"agrees with another {percent(row['agreement'])} of the time; "
-        agree = agree if row["agreement"] is not None else ""
-        n = f"panel of {row['judges']:,} judges"
-        text = f"a {n} {agree}{ways}" if agree else f"a {n}: {ways}"
+        share = row["agreement"]
+        agrees = "" if share is None else f"; two such agree {percent(share)}"
+        text = f"a panel of {count_of(row['judges'], 'judge')}: {ways}{agrees}"
         who = group_label(row, groups.varying) if groups.varying else ""
         yield Remark(text=text, who=who, kind="panel")

@@ -33,7 +33,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 
 _RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
-_GAIN = "gain: over the member that the other questions chose; p: by shuffled verdicts"
+_GAIN = "gain: over the member that other questions chose; p: of the accuracy, by chance"
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -54,12 +54,10 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     groups = groups_of(every, Members.groups(members))
     alone = groups.apart(every)
     rules = groups.apart(tables["panels"].iter_rows(named=True))
-    rows: list[Row] = []
-    for who, those in alone.items():
-        rows.append(max(those, key=lambda row: row["accuracy"] or 0.0))
-        rows += rules.get(who, [])
+    best = {who: max(those, key=lambda row: row["accuracy"] or 0.0) for who, those in alone.items()}
+    rows = [row for who, one in best.items() for row in (one, *rules.get(who, []))]
     findings = [
-        *(one for those in rules.values() for one in _of_rules(those, groups)),
+        *(one for who, those in rules.items() for one in _of_rules(those, who, best[who])),
         *_of_best(tables["best"], groups),
         *(
             Remark(text=_worth(row), who=groups.of(row), kind="worth",
@@ -105,20 +103,21 @@ def _answering(row: Row) -> str:
     return f"all {_RULES[str(row['rule'])]}"
 
 
-def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
-    """Whether voting gains anything, and what its numbers lack."""
-    who = groups.of(rows[0])
+def _of_rules(rows: Sequence[Row], who: str, best: Row) -> Iterator[Remark]:
+    """Whether voting gains anything over the best member alone, and what its numbers lack."""
     stands: dict[str, list[str]] = {}
     for row in rows:
-        stands.setdefault(_standing(row), []).append(_RULES[str(row["rule"])])
+        how = _RULES[str(row["rule"])]
+        stands.setdefault(_standing(row, best), []).append(how)
+        if row["noise"]:
+            stands.setdefault(_NO_BETTER_THAN_CHANCE, []).append(how)
     for text, those in stands.items():
         every = len(those) == len(rows) and len(rows) > 1
         how = "however votes count" if every else f"votes {' and '.join(those)}"
         severity = PLAIN if text == _BETTER else HARMFUL
         yield Remark(text=f"{how}: {text}", who=who, severity=severity)
     for row in rows:
-        how = f"votes {_RULES[str(row['rule'])]}"
-        yield from findings_of_row(row, who, how)
+        yield from findings_of_row({**row, "noise": None}, who, f"votes {_RULES[str(row['rule'])]}")
     for name, words in (("tied", "tie, so a lot decides"), ("silent", "get no vote")):
         shares = [f"{percent(row[name])} {_RULES[str(row['rule'])]}" for row in rows if row[name]]
         if shares:
@@ -130,16 +129,22 @@ def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
 
 
 _BETTER = "better than the best member alone"
+_NO_BETTER_THAN_CHANCE = f"accuracy is {NOISE}"
 
 
-def _standing(row: Row) -> str:
-    """How a vote stands to the best member alone, by the whole confidence interval of its gain."""
+def _standing(row: Row, best: Row) -> str:
+    """How a vote stands to the best member alone, by the whole confidence interval of its gain.
+
+    The gain is over the member that other questions chose. Of members as good as each other that is
+    the one with bad luck here: a vote that gains must do better than the best member here, too.
+    """
     low, high = row["gain_low"], row["gain_high"]
     if row["gain"] is None:
         return "no gain can be measured on a single question"
     if high is not None and high < 0:
         return "worse than the best member alone"
-    return _BETTER if low is not None and low > 0 else "no gain over the best member is shown"
+    gains = low is not None and low > 0 and row["accuracy"] > best["accuracy"]
+    return _BETTER if gains else "no gain over the best member is shown"
 
 
 def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:

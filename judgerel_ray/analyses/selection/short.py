@@ -47,8 +47,8 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     --------
     >>> from judgerel_ray import example, select
     >>> found = select(example("judgments.csv"), confidence="agreement", resamples=50)
-    >>> selection_short(found.tables(), None)[0].text[:54]
-    'accepting the surest answers of 2 systems, 8 questions'
+    >>> selection_short(found.tables(), None)[0].text.partition("; ")[0]
+    'surest of 64 answers by 2 systems to 8 questions (confidence agreement)'
     """
     systems, guarantees = tables["systems"], tables["guarantees"]
     every = [*systems.iter_rows(named=True)]
@@ -71,11 +71,10 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         "accepted": lambda row: percent(row["kept"].get("acceptance")),
         "wrong [95 %]": lambda row: _ends(row["kept"], "error", "low", "high"),
     }
-    below = Paragraph(
-        "AUROC: how often a right answer is surer than a wrong one; from: least confidence to "
-        "accept; accepted, wrong: there, on questions held out",
-        kind="soft",
-    )
+    text = "AUROC: chance that a right answer is the surer; from: least confidence accepted"
+    if any(row["kept"].get("threshold") is not None for row in rows):
+        text += "; accepted, wrong: there, on questions held out"
+    below = Paragraph(text, kind="soft")
     return short_blocks(
         _accepting(every, keys, groups, risks),
         [*short_table(rows, groups, columns, what="row"), below],
@@ -106,10 +105,8 @@ def _accepting(
     asked = span((row["n_questions"] for row in every), "question")
     answers = sum(row["n_answers"] for row in systems.values())
     risk = f"; error at most {' or '.join(risks)}" if risks else ""
-    return (
-        f"accepting the surest answers of {count_of(len(systems), 'system')}, "
-        f"{asked}{groups.shared}: {count_of(answers, 'answer')}{risk}"
-    )
+    by = count_of(len(systems), "system")
+    return f"surest of {count_of(answers, 'answer')} by {by} to {asked}{groups.shared}{risk}"
 
 
 def _of_selection(row: Row, who: str) -> Iterator[Remark]:
@@ -121,8 +118,7 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
         yield Remark(text=f"no AUROC: {explanation(reason(row['undefined']))}", who=who,
                       severity=GRAVE)  # fmt: skip
     if row["auroc_noise"]:
-        text = f"that confidence ranks right answers above wrong ones is {NOISE}"
-        yield Remark(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=f"AUROC is {NOISE}", who=who, severity=HARMFUL)
     if kept and kept["threshold"] is None:
         risk = number(kept["risk"], 2).rstrip("0")
         why, kind = _no_threshold(kept, cast(Row, row["surest"])), f"{risk} {kept['undefined']}"
