@@ -216,3 +216,41 @@ def test_scores_of_known_criteria_below_judges_are_read(tmp_path):
     found = rows_of(path).select("judge", "criterion", "score")
     assert set(found.rows()) == {("gpt-4o", "clarity", 1), ("gpt-4o", "depth", 2),
                                  ("claude-3", "clarity", 2), ("claude-3", "depth", 3)}  # fmt: skip
+
+
+PROMPTFOO = {
+    "cells": "city,[gpt-4o] Where is {{city}}?,[claude-3] Where is {{city}}?\n"
+    'Rome,"[PASS] (1.00)\n\nItaly\n\nPass Reason: ok",[FAIL] (0.00) Spain\n'
+    "Oslo,[ERROR] timeout,[PASS] (1.00) Norway\n",
+    "beside": "city,[gpt-4o] Where?,Status,Score,Named Scores,Grader Reason,Comment,"
+    "[claude-3] Where?,Status,Score,Named Scores,Grader Reason,Comment\n"
+    "Rome,Italy,PASS,1.00,,ok,,Spain,FAIL,0.00,,no,\n"
+    "Oslo,,ERROR,0.00,,,,Norway,PASS,1.00,,ok,\n",
+}
+
+
+@pytest.mark.parametrize("form", PROMPTFOO)
+def test_answers_that_promptfoo_graded_are_judgments_of_who_answered(tmp_path, form, capsys):
+    (path := tmp_path / "out.csv").write_text(PROMPTFOO[form])
+    found = rows_of(path).select("item_id", "responder", "verdict", "outcome")
+    assert set(found.rows()) == {
+        ("Rome", "gpt-4o", "pass", "scored"), ("Rome", "claude-3", "fail", "scored"),
+        ("Oslo", "gpt-4o", None, "failed"), ("Oslo", "claude-3", "pass", "scored"),
+    }  # fmt: skip
+    assert main(["reduce", str(path)]) == 0
+    assert "city as item_id; who answered as responder" in capsys.readouterr().err
+
+
+def test_prompts_that_were_answered_tell_answers_apart_and_repeats_stay(tmp_path):
+    head = "city,[gpt-4o] long,[gpt-4o] short\n"
+    rows = "Rome,[PASS] a,[FAIL] b\nRome,[FAIL] a,[PASS]\n"
+    (path := tmp_path / "out.csv").write_text(head + rows)
+    found = rows_of(path).sort("responder", "replication")
+    assert set(found["responder"]) == {"[gpt-4o] long", "[gpt-4o] short"}
+    assert found["verdict"].to_list() == ["pass", "fail", "fail", "pass"]
+
+
+def test_a_column_in_brackets_that_says_no_verdict_is_no_export_of_promptfoo(tmp_path, capsys):
+    rows = "q1,[PASS] x,so\nq2,[FAIL] x,no\n"
+    (path := tmp_path / "out.csv").write_text(f"id,[gpt-4o] a,[claude-3] a\n{rows}")
+    assert "column missing: verdict or score" in refused(path, capsys)

@@ -196,6 +196,9 @@ _COUNTED = re.compile(
     r"(?i)(?:n|num|number|count|anzahl|votes)(?:_of|_for)?[_\-. ]+(.+)|"
     r"(.+)[_\-. ]+(?:n|counts?|votes)"
 )
+_BESIDE_ANSWERS = ("Status", "Score", "Named Scores", "Metric: ", "Grader Reason", "Comment",
+                   "Latency", "Reasoning")  # fmt: skip
+"""What promptfoo writes beside each answer, which is called ``[who] prompt``."""
 _COUNTS = ("n", "count", "counts", "freq", "frequency", "n_votes", "n_replies", "anzahl", "nombre")
 _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
@@ -267,6 +270,8 @@ def may_come_again(name: str, names: Iterable[str]) -> bool:
     [True, True, False]
     """
     roles = {*roles_of(name)}
+    if name.startswith(_BESIDE_ANSWERS) and any(one.startswith("[") for one in names):
+        return True
     is_numbered = any("replication" in roles_of(one) for one in names)
     return (bool(roles & _VALUES) and not is_numbered) or (not roles and is_side_column(name))
 

@@ -27,6 +27,7 @@ _LONG_PIECE = 1 << 20
 _TOKEN = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|\\.|[{}\[\]]')
 _FENCE = "```"
 _FENCED = re.compile(rf"{_FENCE}\w*\s(?:(?!{_FENCE}).)*{_FENCE}", re.DOTALL)
+_DEEPEST = 3
 _FEWEST = 2  # keys that tell things apart
 ENTRY = "entry"
 """The column of the keys of a document that tell its records apart, where no word says what."""
@@ -121,13 +122,15 @@ def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
             is_number = all(isinstance(cell, int | float) for cell in cells)
             cells, name = [], "scores" if is_number else "verdicts"
             inside = [{name: one} for one in inside]
-        records = [cell for cell in cells if isinstance(cell, dict)]
+        records = [cell for cell in cells or inside if isinstance(cell, dict)]
     else:
         records = [one for one in inside if isinstance(one, dict)]
         # What all have makes them alike; columns by row numbers have numbers alone.
         alike = set.intersection(*({*one} for one in records)) if records else set()
         if len(records) < len(inside) or not alike or all(one.isdecimal() for one in alike):
             return []
+    if not any(map(_names_judgments, records)):
+        return []
     called = _called([*document], {name for one in records for name in one})
     return [
         {called: key, **record}
@@ -135,6 +138,16 @@ def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
         for record in (one if isinstance(one, list) else [one])
         if isinstance(record, dict)
     ]
+
+
+def _names_judgments(value: object, deep: int = 0) -> bool:
+    """Whether an object, or what stands in it, has the name of anything that judgments have."""
+    if isinstance(value, list):
+        return any(_names_judgments(one, deep) for one in value[:1])
+    return isinstance(value, dict) and deep < _DEEPEST and any(
+        roles_of(name) or roles_of(name.removesuffix("s")) or _names_judgments(one, deep + 1)
+        for name, one in value.items()
+    )  # fmt: skip
 
 
 def _called(keys: Sequence[str], names: Collection[str]) -> str:

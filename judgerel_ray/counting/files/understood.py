@@ -21,6 +21,7 @@ from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
+from judgerel_ray.counting.files.graded_cells import graded_cells
 from judgerel_ray.counting.files.laid_out import (
     key_in,
     keyed,
@@ -97,6 +98,7 @@ def understood(
     ['item_id', 'replication', 'verdict']
     """
     source = without_stray_rows(source)
+    source = graded_cells(source)
     columns = source.rows.collect_schema().names()
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
@@ -159,14 +161,14 @@ def _refuse_counts(source: Source, meaning: Meaning) -> None:
     begin = source.rows.head(SAMPLE).collect(engine="streaming")
     free = {name: what for name, what in free.items() if _are_counts(begin[name])}
     each = [name for name, what in free.items() if what and not is_aggregate(what)]
-    said = meaning.columns.get("verdict", "")
+    verdict = meaning.columns.get("verdict", "")
     key = [place for role, place in meaning.columns.items() if role in key_in(meaning.columns)]
     if "verdict or score" in meaning.lacking and len(each) >= _SEVERAL:
         how = " and ".join(f"{name} rows of {free[name]}" for name in each[:_MOST_QUOTED])
         names, also = each, ""
     elif (
-        said in begin.columns and "" in free.values() and {*key} <= {*begin.columns}
-        and not begin.select(pl.struct(*key, said).is_duplicated().any()).item()
+        verdict in begin.columns and "" in free.values() and {*key} <= {*begin.columns}
+        and not begin.select(pl.struct(*key, verdict).is_duplicated().any()).item()
         and not {*meaning.columns.values()} & {*free}
     ):  # fmt: skip
         names = [name for name, what in free.items() if what == ""]

@@ -102,19 +102,19 @@ def read_sheets(
         )  # fmt: skip
     repeats = repeats_by_sheet([*chosen], columns[0])
     facts: list[int] | list[str] = repeats or ([*chosen] if len(chosen) > 1 else [])
-    told = _REPLICATION if repeats else SHEET
-    if facts and told in columns[0]:
-        raise SweepError(f"a column {told} is in the sheets, and would say which each is",
+    facet = _REPLICATION if repeats else SHEET
+    if facts and facet in columns[0]:
+        raise SweepError(f"a column {facet} is in the sheets, and would say which each is",
                          where=where, hint="read one at a time, or rename it")  # fmt: skip
     parts = [rows.select(columns[0]) for rows in frames.values()]
     if facts:
         parts = [
-            rows.with_columns(pl.lit(fact).alias(told))
+            rows.with_columns(pl.lit(fact).alias(facet))
             for rows, fact in zip(parts, facts, strict=True)
         ]
     rest = [name for name in sheets if name not in chosen]
     what = f"read the sheet{'s' * (len(chosen) > 1)} {', '.join(chosen)}"
-    what += f" as one table, with a column {told}" if facts else ""
+    what += f" as one table, with a column {facet}" if facts else ""
     what += f"; not read: {', '.join(rest)}" if rest else ""
     notes = dict.fromkeys((*(note for _, lines in read.values() for note in lines), what))
     return pl.concat(parts), tuple(notes)
