@@ -134,6 +134,25 @@ def pytest_collection(session: pytest.Session) -> Iterator[Any]:  # noqa: ARG001
         gc.enable()
 
 
+_CASES = pytest.StashKey[dict[str, int]]()
+"""How many quick cases of each test have been seen."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave to `make test-all` all cases of a test but the first of each ``n``: ``alike(n)``.
+
+    They go through the same code, so each says as soon as another that this code is broken.
+    """
+    mark = item.get_closest_marker("alike")
+    if mark is None or item.get_closest_marker("slow"):
+        return
+    seen = item.config.stash.setdefault(_CASES, {})
+    test = item.nodeid.partition("[")[0]
+    place = seen[test] = seen.get(test, -1) + 1
+    if place % mark.args[0]:
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let tests of Ray and vLLM live with the warnings of Ray and vLLM."""
     if hasattr(config, "workerinput"):  # one process of several

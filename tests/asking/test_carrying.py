@@ -230,6 +230,7 @@ def test_judgments_that_were_altered_are_named_and_not_carried(world):
     assert (n, rows(new).height, errors(new)) == (4 * REPLICATIONS, 4 * REPLICATIONS, [])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("how", ["gone", "cut", "altered"])
 def test_judgments_whose_texts_are_lost_go_over_without_them(world, how):
     old = world.landed("old", world.resolved(12))

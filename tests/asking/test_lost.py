@@ -39,6 +39,7 @@ def lose(driver, *, judge, n=1, folder="data"):
         part.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["data", pytest.param("texts", marks=pytest.mark.slow)])
 # False: as earlier versions wrote records.
 @pytest.mark.parametrize("parents", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -153,6 +154,7 @@ def test_records_that_are_gone_altogether_are_refused(driver, tmp_path):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_a_large_share_that_is_gone_is_refused(driver):
     driver.go("first")
     lose(driver, judge="j", n=2)
@@ -182,6 +184,7 @@ def test_nothing_is_told_where_nothing_is_lost(driver):
     assert driver.told.getvalue() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["judge", "items"])
 def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
     sweep, driver, driver_of, change

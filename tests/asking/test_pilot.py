@@ -216,6 +216,7 @@ def planned(resolved):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [1, pytest.param(50, marks=pytest.mark.slow)])
 def test_an_unreadable_judge_costs_fifty_questions(sweep, driver_of, ahead):
     resolved = sweep(asks=[GRID], items=items(80))
@@ -285,6 +286,7 @@ def test_what_passes_with_unreadable_replies_to_come_passes_with_any(
         assert shortfall_of([*landed, *to_come], cells, share=share) is None
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("dies_after", [0, 20, 49, 50])
 def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_after):
     driver = driver_of(sweep(asks=[GRID], items=items(80)))

@@ -141,6 +141,7 @@ def test_a_torn_generation_is_refused_and_reading_again_mends_it(run, how):
     assert judgments(run).equals(read)
 
 
+@pytest.mark.slow
 def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter):
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read = judgments(run)

@@ -25,6 +25,7 @@ def run(name, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_help_is_had_without_recordings(name):
     found = run(name, "--help")

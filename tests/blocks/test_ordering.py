@@ -74,6 +74,7 @@ def test_a_scale_of_a_hundred_hides_no_other_and_none_has_anothers_values(page):
     assert all("scale" not in rows[0] for rows in tables)  # said once, in the caption
 
 
+@pytest.mark.slow
 def test_questions_are_named_by_their_text_where_it_is_known(page):
     (rows,) = table_of(page, "Questions by the share")
     named = column(rows, "question")

@@ -117,6 +117,7 @@ def api(command, tmp_path):
     return partial(command, env={**environment, "PYTHONPATH": paths}, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_judges_behind_an_api_are_asked_without_ray(api, fault_server, tmp_path):
     items = [json.dumps({"item_id": f"q{i}", "question": "Which?", "options": ["this", "that"]})
              for i in range(5)]  # fmt: skip

@@ -301,6 +301,7 @@ def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
     assert parse(["systems", "p", "--answer-temperature", "-1"]).texts == {"answer_temperature": -1}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
@@ -452,6 +453,7 @@ def judgments(tmp_path):
     return str(file)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -609,6 +611,7 @@ def land_all(resolved, run):
     end_session(run, session)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("damage", ["gone", "cut", "empty", "altered"])
 def test_a_part_that_is_gone_or_damaged_is_one_line(landed, capsys, damage):
     [part] = (landed / "data").rglob("*.parquet")
@@ -749,6 +752,7 @@ def test_a_hub_that_is_not_there_is_one_line(command, sweep_file, tmp_path, verb
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_python_m_is_the_command(command, tmp_path):
     found = command("status", "none", cwd=tmp_path)
     assert found.returncode == 2
@@ -756,6 +760,7 @@ def test_python_m_is_the_command(command, tmp_path):
     assert found.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["plan", "reduce"])
 def test_a_reader_that_leaves_is_no_error(sweep_file, judgments, verb):
     """As `judgerel plan SWEEP | head -1` with a head that is gone before the first line."""

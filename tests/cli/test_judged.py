@@ -69,6 +69,7 @@ def test_two_files_are_compared_by_their_words(messy, tmp_path, capsys):
     assert found[True]["value_a"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys):
     """Chance agreement is of two verdicts, not of the four spellings that both files have."""
@@ -92,6 +93,7 @@ def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys)
     assert json.loads(out)[0]["value_a"] > alone[0]
 
 
+@pytest.mark.slow
 def test_the_page_says_how_its_file_was_read(messy, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", messy, "--out", str(page)]) == 0

@@ -169,6 +169,7 @@ DEGENERATE |= {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_input_prints_its_reason(tmp_path, capsys, name):
     content, arguments, coefficient, reason = DEGENERATE[name]

@@ -147,6 +147,7 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     assert ".csv or .json: the table systems" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verb", "args", "said"),
     [
@@ -209,6 +210,7 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     assert 'unknown: ask roles = ["participant", "evaluator_only"]' in text
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("verb", ["select", "systems", "panels"])
 def test_gold_of_one_criterion_is_none_of_another(verb, tmp_path, capsys):
     path, file = str(tmp_path / "judged.csv"), str(tmp_path / "gold.csv")

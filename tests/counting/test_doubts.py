@@ -29,6 +29,7 @@ def asked(n_items, n_replications, **columns):
 RATED = [str(1 + (i + n) % 5) for i in range(10) for n in range(3)]
 
 
+@pytest.mark.slow
 def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     path = tmp_path / "rated.csv"
     pl.DataFrame(asked(10, 3, verdict=RATED)).write_csv(path)
@@ -49,6 +50,7 @@ def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     assert "read as names" not in shown.err
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -66,6 +68,7 @@ def test_other_verdicts_are_no_numbers_read_as_names(columns, options):
     assert said_of(asked(10, 3, **columns), **options) == []
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("form", "order"),
     [("{}0%", "10%,20%,30%,40%,50%"), ("{}/5", "1/5,2/5,3/5,4/5,5/5"),
@@ -168,6 +171,7 @@ def test_doubts_of_each_benchmark(tmp_path):
         judgerel_ray.reduce(path, verdict_names="option")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "values", "said"),
     [
@@ -362,6 +366,7 @@ def test_scores_of_two_scales_in_one_column_are_said():
         assert said_of(rows) == []
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "scores",
     [
@@ -389,6 +394,7 @@ def test_several_denominators_in_a_group_are_doubted(out_of, n):
     assert n == 0 or "5 (3) and 10 (1)" in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["0", 0], ids=["text", "number"])
 def test_a_repeat_joined_with_two_golds_is_no_two_repeats(tmp_path, first):
     each = [

@@ -90,6 +90,7 @@ def test_rows_that_no_coefficient_counts_are_named(column, values, line):
     assert note.startswith(line)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("column", "values", "line"),
     [
@@ -135,6 +136,7 @@ def reduced():
     return jr.reduce(pl.DataFrame(ROWS))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("values", [["high"] * 4, [90, 80, 70, 60], [[1], [2], [3], [4]]])
 def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, reduced, tmp_path):
     frame = pl.DataFrame({**ROWS, "gold": "1", "confidence": values, "key": [["x"]] * 4,
@@ -288,6 +290,7 @@ def test_truth_values_are_no_numbers(name, ending, tmp_path):
         tally_file(given)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -50,6 +50,7 @@ def value(found: pl.DataFrame, **of) -> dict:
     return found.filter(**of).row(0, named=True)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("menu", [None, of_six])
 @pytest.mark.parametrize("choose", [coin, first_shown])
 def test_options_of_their_own_make_no_judge_reliable(choose, menu):

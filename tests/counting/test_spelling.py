@@ -26,6 +26,7 @@ def agreement(tally):
     return found["value"][0]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
@@ -61,6 +62,7 @@ def test_spellings_of_one_word_are_one_verdict(verdicts, expected):
     assert shown(tally_file(rows(verdicts))) == expected
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verdicts", "line"),
     [
@@ -150,6 +152,7 @@ def test_verdicts_that_look_alike_are_not_named_where_they_are_kept_as_written()
     assert not tally.notes
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "word",
     ["NaN", "N/A", "null", "None", "nan", "NA", "", "  ", "<NA>", "#N/A", "#REF!", "#DIV/0!"],

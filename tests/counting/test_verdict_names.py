@@ -87,6 +87,7 @@ def test_a_label_that_repeats_the_verdict_tells_nothing(tmp_path, capsys):
     assert as_places.equals(judgerel_ray.reduce(written(places(), tmp_path), verdict_names="place"))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("names", ["AB", "BA", "12", ("first", "second")])
 def test_places_are_what_options_with_labels_say(names, tmp_path):
     """By hand: in order 1 the option at the first place is the one listed second."""
@@ -125,6 +126,7 @@ def test_a_judge_of_one_place_is_one_of_two(tmp_path):
     assert set(found["lead"]) == {"one_place:A"}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("change", "said"),
     [

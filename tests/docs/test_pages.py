@@ -64,6 +64,7 @@ def _hold(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pages.python_failures(text, page.name) == ""
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "page",
     [
@@ -98,6 +99,7 @@ def test_what_only_a_model_prints_is_held_with_the_demo():
     assert unheld == [("README.md", ("make", "demo"))]
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("page", pages.PAGES, ids=_name)
 def test_sweeps_on_pages_are_sweeps(page):
     judge = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "uniform"\n'
@@ -175,6 +177,7 @@ def test_the_schema_of_the_sweep_file_is_current():
     assert generate.SCHEMA.read_text(encoding="utf-8") == generate.schema_text(), "make docs"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "job", sorted(set((ROOT / "jobs").glob("*.toml")) - {ROOT / "jobs/nightly.toml"}), ids=_name
 )
@@ -182,6 +185,7 @@ def test_ready_sweeps_keep_the_schema(job):
     jsonschema.validate(tomllib.loads(job.read_text()), json.loads(generate.SCHEMA.read_text()))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("line", "place"),
     [

@@ -64,6 +64,7 @@ def test_greedy_is_the_likeliest_verdict_each_time_without_a_seed(simulated, mak
     assert {c.seed for c in completions} == {None}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("form", sorted(FORMS))
 @pytest.mark.parametrize("model", ["uniform", "dirichlet", "position"])
 def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):

@@ -107,6 +107,7 @@ def test_a_prompt_without_template_is_counted_as_it_is():
     assert (count(said("Best Response: [[A]]")), how) == (1 + 5, "counted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"chat_template_kwargs": {"polite": True}}])
 def test_a_plan_counts_what_the_engine_encodes(tiny_tokenizer, tmp_path, options):
     """The same ids as transformers gives, for a template with all that templates are made of."""

@@ -284,6 +284,7 @@ def changed(content: Any, path: str, value: Any) -> None:
         return
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(data=st.data(), chat=st.booleans(), n=st.integers(1, 2))
 def test_whatever_a_field_holds_a_reply_lands_in_its_domain_or_fails_alone(

@@ -143,6 +143,7 @@ def tables(out: Path) -> dict[str, pl.DataFrame]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray_local")
 def test_a_sweep_has_the_same_keys_rows_and_events_with_and_without_ray(tmp_path, monkeypatch):

@@ -379,6 +379,7 @@ def check_all_settled(asking, one: Play, work: dict[str, list]) -> None:
         assert board.failed == sum(n for key, n in one.world.errors.items() if key[0] == name)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_happens_every_request_is_settled_once(asking, play, seed):
     draw = random.Random(seed)

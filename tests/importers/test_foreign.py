@@ -175,6 +175,7 @@ def changed(value, path, new):
     return found
 
 
+@pytest.mark.alike(5)
 @quiet
 @settings(max_examples=25, deadline=None)
 @pytest.mark.parametrize("log", LOGS, ids="-".join)

@@ -140,6 +140,7 @@ def test_the_draws_of_its_asks_are_one_of_each_category():
         assert len({item.category for item in drawn}) == len(drawn)
 
 
+@pytest.mark.slow
 def test_the_demo_plans_what_its_header_says(capsys):
     file = JOBS / "demo__tiny-judge__cpu.toml"
     plan = plan_resolved(resolve(read_sweep(file)))

@@ -23,6 +23,7 @@ def tables(judge: Judge, questions: int, replications: int) -> np.ndarray:
     return judge.counts(questions=questions, replications=replications, runs=RUNS, rng=rng)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("alpha", "questions", "replications"), [(0.2, 20, 20), (0.5, 27, 5), (0.8, 100, 2)]
@@ -56,6 +57,7 @@ def test_where_a_dominating_verdict_breaks_coverage_it_is_flagged(
     assert sum(one.few_informative for one in found) >= 0.9 * RUNS
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("base", ["uniform", "skewed", "pass/fail"])
 def test_noise_is_called_noise(base):
     judge = Judge(base=base, alpha=0.0)

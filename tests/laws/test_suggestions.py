@@ -47,6 +47,7 @@ def dead_ends(arguments, capsys, steps: int = 3) -> list[str]:
     return found + [one for one in commands if said(shlex.split(one), capsys)[0]]
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_suggestion_about_a_sheet_works(path, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -273,6 +273,7 @@ PIECES = ["[[A]]", "[[B]]", "[[Z]]", "[[", "]]", "Answer: B", "Answer: Z", '{"wi
 replies = st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=5).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(replies, st.sampled_from(["stop", "length"]))
 def test_a_reply_gives_a_label_of_the_menu_or_none_with_the_reason(text, finish_reason):
@@ -299,6 +300,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "text",
     [

@@ -168,6 +168,7 @@ def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy
         assert policy == "unanimous"
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(texts, scales, policies, endings, forms)
 def test_no_reply_reads_as_a_value_that_is_not_written_in_it(text, scale, policy, ended, form):

@@ -92,6 +92,7 @@ def test_whose_judgments_of_a_wavering_question_a_person_should_see(tmp_path):
     assert "Ratings of a question by how far replications spread" in page
 
 
+@pytest.mark.slow
 def test_labels_correct_the_score_beside_the_verdict(tmp_path):
     rows = judged(80, 2, steady=0.99).with_columns(
         verdict=pl.col("verdict").replace({"a": "pass", "b": "fail"}),

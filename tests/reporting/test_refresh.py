@@ -362,6 +362,7 @@ def test_a_judge_that_says_one_thing_is_warned_of(world):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut_after", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_killed_refresh_is_gone_on_with(world, cut_after):
     world.go()

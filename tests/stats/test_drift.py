@@ -112,6 +112,7 @@ def test_drift_free_series_keep_the_level():
     assert np.mean(alarms) <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / 60)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_a_planted_drift_is_seen(drift):
     rng = np.random.default_rng(11)

@@ -52,6 +52,7 @@ def test_coefficients_load_no_plans():
     assert done.stdout.split("\n")[:2] == ["[]", "True"]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "before",
     [

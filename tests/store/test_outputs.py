@@ -259,6 +259,7 @@ WRITERS = [
 ]
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_earlier_output_is_replaced_and_nothing_else(refused, capsys, arguments, name):
     assert main([*arguments, name]) == 0
@@ -300,6 +301,7 @@ def added(name):
     Path(name).write_text(text)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("saved", ["in place", "as a new file"])
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_output_that_was_changed_since_stays(capsys, arguments, name, saved):
@@ -323,6 +325,7 @@ def test_an_output_that_was_changed_since_stays(capsys, arguments, name, saved):
     assert Path(name).read_bytes() == first
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_earlier_output_stays_where_the_numbers_are_others(arguments, name):
     assert main([*arguments, name]) == 0
@@ -482,6 +485,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.alike(13)
 @pytest.mark.parametrize("ending", ["csv", "json"])
 @pytest.mark.parametrize("verb", [
     name for name, one in VERBS.items() if one.prints == "file" and name != "cascade"

@@ -79,6 +79,7 @@ def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     assert verify_run(run) == []
 
 
+@pytest.mark.slow
 def test_few_records_are_not_packed_until_there_are_more(run, land_rows, monkeypatch):
     monkeypatch.setattr(packs, "MIN_RECORDS", 8)
     land_session(run, land_rows)
@@ -194,6 +195,7 @@ def test_whatever_becomes_of_a_pack_the_ledger_is_the_same(damaged_run, damage, 
         path.write_bytes(whole)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("how", ["gone", "altered", "cut"])
 @pytest.mark.parametrize("lease", [1, N + 1])  # a commit, and a closed attempt
 def test_a_record_that_a_pack_holds_is_not_lost(disk_run, land_rows, how, lease):
@@ -241,6 +243,7 @@ def test_damage_is_a_note_once_a_session_ended_that_went_on_without_it(disk_run,
     assert held(disk_run, 2) == list(read_ledger(disk_run).commit_names)  # packed once more
 
 
+@pytest.mark.slow
 def test_the_pack_of_the_last_session_is_missed(run, land_rows):
     land_session(run, land_rows)
     assert verify_run(run) == []
@@ -250,6 +253,7 @@ def test_the_pack_of_the_last_session_is_missed(run, land_rows):
     assert verify_run(run) == []
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("step", [0, 1, 2, 3])
 def test_a_driver_killed_at_its_end_loses_nothing(run, land_rows, step, monkeypatch):
     """Before its mark, before its pack, before the mark names the pack, and after all."""

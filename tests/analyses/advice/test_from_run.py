@@ -51,6 +51,7 @@ def test_how_many_judges_there_are_can_be_declared(files):
     assert again.components.equals(unlimited.components)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

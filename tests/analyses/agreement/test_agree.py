@@ -260,6 +260,7 @@ def test_pairs_rest_on_shared_questions_alone():
         judgerel_ray.agree(judgments(("a",), gold=False))
 
 
+@pytest.mark.slow
 def test_three_judges_are_a_matrix_on_terminal_and_page(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     judgments().write_csv(path)

@@ -75,6 +75,7 @@ def data_of(page):
     return json.loads(found[1])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("choose", ["random", "unstable", "uncertain"])
 def test_page_is_blind_and_has_what_people_need(judged, tmp_path, choose):
     out = tmp_path / "page.html"

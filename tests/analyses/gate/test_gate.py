@@ -215,6 +215,7 @@ BY_DEFAULT = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("kind", BY_DEFAULT)
 def test_what_holds_where_nothing_is_required(kind):
     rows, verdict, parts = BY_DEFAULT[kind]
@@ -266,6 +267,7 @@ def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
     assert gate(again, require="krippendorff_alpha >= .667").verdict == "PASS"
 
 
+@pytest.mark.slow
 def test_the_tolerances_of_a_sweep_are_required():
     opened = snapshot(judgerel_ray.example("run"))
     opened = replace(opened, tolerance={"krippendorff_alpha": 0.1})
@@ -323,6 +325,7 @@ def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     assert row["verdict"] == "FAIL"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "name", [one for one in COEFFICIENTS if not declaration(one).chance_corrected]
 )
@@ -404,6 +407,7 @@ def test_a_ledger_is_never_put_into_a_run_nor_misread(tmp_path, ledger):
         assert ledger.read_text() == text
 
 
+@pytest.mark.slow
 def test_a_baseline_that_a_look_left_out_is_not_asked_anew(tmp_path, ledger):
     rows, path = judged(40, 3), tmp_path / "baseline.parquet"
     drop, level = f"drop of percent_agreement <= .5 against {path}", "valid_rate >= .5"
@@ -564,6 +568,7 @@ def drop_of(name, rows, earlier, limit, folder):
     return gate(rows, require=rule).requirements.row(0, named=True)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement", "valid_rate"])
 def test_a_drop_where_no_question_differs_has_an_exact_interval(tmp_path, name):
     rows = judged(60, steady=0.95)
@@ -654,6 +659,7 @@ def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
     assert "asks for more" not in gate(judged(), require="flip_rate <= .01").as_text()
 
 
+@pytest.mark.slow
 def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     """A judge of one answer agrees with itself more than the baseline."""
     constant = judged(60).with_columns(verdict=pl.lit("a"))

@@ -104,6 +104,7 @@ def test_who_is_asked_next_is_who_the_rows_say(cascade):
     assert [one for one in verify_run(cascade.run) if one.level == "error"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dies_after", first_of_each(6, [7, 0, 2, 5, 9, 12]))
 def test_a_driver_that_died_in_any_wave_asks_what_is_pending_and_no_more(cascade, dies_after):
     with pytest.raises(Killed):
@@ -116,6 +117,7 @@ def test_a_driver_that_died_in_any_wave_asks_what_is_pending_and_no_more(cascade
     assert rows_of(cascade).height == again.height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("told", "state"), [("running", "incomplete"), ("done", "done")])
 def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
     with pytest.raises(Killed):

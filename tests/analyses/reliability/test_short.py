@@ -72,6 +72,7 @@ LAWS = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(17)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("n_judges", [1, 2, 14])
 def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
@@ -85,6 +86,7 @@ def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
     assert sum(line.startswith("judge-") and "  " in line for line in lines) >= n_judges
 
 
+@pytest.mark.alike(11)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("n_replies", "labelled"), [(6, False), (1, True)])
 def test_the_command_it_ends_with_runs(law, n_replies, labelled, tmp_path, capsys):
@@ -112,6 +114,7 @@ def test_a_command_has_only_options_of_its_verb(verb):
     assert ("--labels" in words) == ("--labels" in known)
 
 
+@pytest.mark.slow
 def test_in_full_is_all_and_json_is_the_same(capsys):
     path = jr.example("judgments.csv")
     texts = {}
@@ -142,6 +145,7 @@ IN_FULL_ALONE = {
 }
 
 
+@pytest.mark.alike(7)
 @pytest.mark.parametrize("flag", Flag)
 def test_every_flag_shows(flag):
     rows = _rows(random.Random(3), 1, LAWS["by option"])
@@ -168,6 +172,7 @@ LEADS = {
 }
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("code", LEADS)
 def test_every_lead_shows(code, tmp_path, capsys):
     law, words = LEADS[code]
@@ -298,6 +303,7 @@ def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp
     assert last.split() == ["judgerel", "agree" if gold else "doctor", str(path)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     draw = random.Random(6)

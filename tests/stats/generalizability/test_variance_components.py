@@ -234,6 +234,7 @@ def unbalanced_thirds(i):
     return [(4, 0, 0), (0, 0, 4), (2, 2, 2)][i % 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "replications",
     [lambda i: (8, 1, 1) if i % 2 else (1, 1, 8), unbalanced_thirds],

@@ -52,6 +52,7 @@ def test_the_way_is_the_cheapest():
     assert choose_way(margins_of(np.tile([1.0, 1.0], (100, 1))))[0] == "verdicts"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 6), min_size=3, max_size=12),

@@ -24,6 +24,7 @@ def test_it_is_the_floor_of_counted_scores():
         assert summed.p == pytest.approx(counted.p, abs=0.05)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", [[4] * 300, [2] * 280 + [30] * 20])
 @pytest.mark.parametrize("tailed", [False, True])

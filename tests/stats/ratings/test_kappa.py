@@ -141,6 +141,7 @@ def test_one_item_asked_often_weighs_as_much_as_one_asked_once():
     assert (often.low, often.high) == pytest.approx((once.low, once.high), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_shuffled_labels_have_kappa_0_in_the_mean_and_the_spread_that_is_said():
     labels, verdicts, items = drawn(11, 30, 3, 2)
     for weights in WEIGHTS:
@@ -216,6 +217,7 @@ def test_the_table_by_class_holds_each_item_once():
     assert cells.tolist() == [[2.0, 0.0], [0.5, 0.5]]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("tpr", "tnr"), [(0.1, 0.9), (0.3, 0.9), (0.95, 0.95), (0.99, 0.99)])
 def test_the_interval_covers_at_60_labels_and_90_to_10(tpr, tnr):
     rng = np.random.default_rng(5)

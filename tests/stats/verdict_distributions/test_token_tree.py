@@ -85,6 +85,7 @@ def grow(tree, logprobs, *, n_listed=N_TOKENS, batch=500, rounds=10**6):
             tree.tell(prefix, listed.tolist(), known[listed])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("top_k", [0, 5])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_whole_tree_is_the_enumeration(seed, top_k):
