@@ -192,6 +192,7 @@ def test_what_is_put_under_one_name_is_not_under_the_other(world):
     assert rows(new).equals(rows(old))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("code", [errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EACCES])
 def test_where_no_link_can_be_the_bytes_are_copied(world, monkeypatch, code):
     old = world.landed("old", world.resolved(4))
@@ -281,6 +282,7 @@ def test_answers_whose_texts_are_lost_are_not_carried(world):
     assert earlier_of(one, [old]).n_pending(one.frames) == 4 * REPLICATIONS
 
 
+@pytest.mark.slow
 def test_what_a_run_has_lost_is_refused_where_no_other_run_holds_it(world):
     one = world.resolved(8)
     out = world.landed("new", one, batch=2)

@@ -116,6 +116,7 @@ def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
     [
@@ -177,6 +178,7 @@ def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_nothing_is_told_where_nothing_is_lost(driver):
     driver.go("first", waves=1)
     driver.go("second")
@@ -314,6 +316,7 @@ def test_what_a_killed_driver_leaves_is_told_and_asked_again(driver):
     assert driver.told.getvalue().count("left:") == 1
 
 
+@pytest.mark.slow
 def test_records_of_few_leases_with_many_rows_are_refused_too(driver, monkeypatch):
     monkeypatch.setattr(losses_of, "SMALL_ROWS", 9)
     driver.go("first")

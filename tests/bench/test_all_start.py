@@ -33,6 +33,7 @@ def test_help_is_had_without_recordings(name):
     assert "usage:" in found.stdout
 
 
+@pytest.mark.slow
 def test_missing_recordings_are_one_line():
     found = run("recorded_uncertainty")
     assert (found.returncode, found.stdout) == (1, "")

@@ -52,6 +52,7 @@ def column(rows, name):
     return [row[place] for row in rows[1:]]
 
 
+@pytest.mark.slow
 def test_groups_stand_in_the_order_of_their_numbers(page):
     for caption in ("How steady", "Outcome of every reply"):
         (rows,) = table_of(page, caption)

@@ -43,6 +43,7 @@ def test_panels_are_printed_a_block_a_temperature(answers, capsys):
         assert text in out
 
 
+@pytest.mark.slow
 def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, capsys):
     out = str(tmp_path / "best.csv")
     assert main(["panels", answers, "--format", "json", "--out", out]) == 0
@@ -67,6 +68,7 @@ def test_a_cascade_asks_the_cheapest_first(answers, capsys):
     assert found.curve.height == 20
 
 
+@pytest.mark.slow
 def test_order_person_and_prices_are_taken(answers, capsys):
     flags = [
         "--order",

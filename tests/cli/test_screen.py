@@ -173,6 +173,7 @@ def test_an_interrupt_at_any_import_of_ours_is_one_line(judgments, tmp_path, mod
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "judgerel: stopped\n")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("started", [["-c", "{}"], ["-m", "other"], ["judgerel.d/other.py"]])
 def test_programs_that_import_the_package_keep_their_own_interrupts(tmp_path, started):
     line = "import signal; own = signal.getsignal(2); import judgerel_ray; "

@@ -205,6 +205,7 @@ def test_every_caution_of_corrected_scores_is_said(caution, folder):
     assert words[caution] in " ".join(printed(corrected_short(tables, None)).split())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("finding", "words"),
     [

@@ -138,6 +138,7 @@ def test_a_tie_counted_as_an_option_is_said():
     assert said_of(tied(2), verdict_names="option") == []
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -197,6 +198,7 @@ def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values,
         assert said_of({**rows, name: values * 6}, by="judge_model") == []
 
 
+@pytest.mark.slow
 def test_a_judges_own_reply_and_running_numbers_are_no_doubt():
     rows = asked(20, 3, verdict=["A", "B", "A"] * 20)
     for name in ("response", "answer", "order", "position"):
@@ -276,6 +278,7 @@ def test_gold_that_one_row_of_a_question_states_is_of_its_other_rows(tmp_path):
     assert said.select("n_right", "n_answers").row(0) == (3, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["criterion", "responder"])
 def test_gold_of_one_criterion_or_answer_is_not_that_of_another(column):
     rows = asked(4, 2, verdict=[*"ABABABAB"], gold=["A", None] * 4)
@@ -350,6 +353,7 @@ def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, 
     assert said_of({**half, "answer": [None] * 9 + ["text"] * 3}) == []
 
 
+@pytest.mark.slow
 def test_scores_of_two_scales_in_one_column_are_said():
     fives, hundreds = [1.0, 2.0, 3.0, 4.0, 5.0], [20.0, 40.0, 60.0, 80.0, 100.0]
     line = (

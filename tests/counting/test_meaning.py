@@ -140,6 +140,7 @@ def test_what_may_be_two_things_is_asked_in_one_line(sheet, words, capsys):
     assert words in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_pairs_are_read_by_either_answer(capsys):
     path = str(SHEETS / "first-minute" / "pairs.csv")
     for names in ("place", "option"):
@@ -261,6 +262,7 @@ def test_a_label_that_is_the_place_stays_one():
     assert found.filter(coefficient="position_bias").height
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("marks", "read"),
     [
@@ -329,6 +331,7 @@ def test_a_sheet_that_is_piped_is_read_as_its_file(sheet, monkeypatch):
     assert agreement("-")[0] == agreement(str(SHEETS / sheet))[0]
 
 
+@pytest.mark.slow
 def test_what_is_piped_is_told_by_what_it_begins_with(monkeypatch, capsys):
     rows = pl.DataFrame({"id": ["q", "q"], "run": [0, 1], "winner": ["x", "y"]})
     packed = io.BytesIO()

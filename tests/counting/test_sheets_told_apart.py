@@ -383,6 +383,7 @@ def test_what_names_of_columns_tell_is_asked_with_a_flag_that_works(tmp_path, ca
     assert main(["reduce", str(path), "--column", way]) == 0
 
 
+@pytest.mark.slow
 def test_labels_in_other_words_are_said_by_every_verb_and_truth_values_are_none(tmp_path):
     rows = pl.DataFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
                          "verdict": ["True", "False", "True", "True"]})  # fmt: skip

@@ -372,6 +372,7 @@ def test_too_many_columns_are_refused_with_their_number(name, tmp_path):
 PLAIN_LINES = "".join(f'{{"item_id": "q{i}", "verdict": "A"}}\n' for i in range(20_000))
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
 @pytest.mark.parametrize(
     "kind", ["one line", "one long line", pytest.param("many lines", marks=pytest.mark.slow)]

@@ -111,6 +111,7 @@ def test_models_are_each_their_own_label():
     assert not placed(pl.LazyFrame(rows)).changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("menu", first_of_each(2, [None, shared]))
 def test_one_row_with_a_third_label_makes_no_third_option(menu):
     frame = pairs(first_shown, items=134, menu=menu)
@@ -274,6 +275,7 @@ def test_a_letter_that_stays_where_options_move_is_said_though_it_is_declared_an
     assert placed(rows, n_options=2).changed
 
 
+@pytest.mark.slow
 def test_two_letters_that_stay_in_all_orders_are_options(capsys):
     """Of four options in orders ABCD and BACD each of C and D passed for a tie."""
     path = str(Path(__file__).parents[1] / "cases/sheets/tables/two_of_24_orders.csv")

@@ -315,6 +315,7 @@ def across_orders(found: pl.DataFrame) -> set:
     return {*rows["undefined"], *rows["value"]}
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("said", RENAMED)
 def test_a_label_that_stays_where_the_order_changes_is_no_place(said, tmp_path, capsys):
     """Of two options one that is named in both orders stood at two places."""
@@ -349,6 +350,7 @@ def test_labels_of_one_judge_tell_nothing_of_another(tmp_path):
     assert across_orders(found.filter(judge="other")) == {None, UNKNOWN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["tie", "equally good"])
 def test_ties_need_no_label(word, tmp_path):
     tied = pl.int_range(pl.len()) % 5 == 0
@@ -378,6 +380,7 @@ def test_ratings_beside_named_verdicts_keep_their_numbers(tmp_path):
     assert set(across["undefined"]) == {UNKNOWN}
 
 
+@pytest.mark.slow
 def test_chance_is_none_where_verdicts_of_other_orders_are_in_it(tmp_path):
     """A judge of the first place: chance is .8 if verdicts are options, and .5 if places."""
     path = written(places(), tmp_path)
@@ -410,6 +413,7 @@ def test_verdicts_of_items_in_one_order_each_are_taken_for_options_and_it_is_sai
     assert named_verdicts(tally_judgments(pl.LazyFrame(rows)), "option", {}).notes == ()
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("frame", "why"),
     [

@@ -73,6 +73,7 @@ def asked_by_stage(asked):
     return +requests, conditions
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=FIXTURES)
 @given(asks())
 def test_counts_of_one_ask_are_what_its_waves_yield(make, keys):

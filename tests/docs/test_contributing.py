@@ -286,6 +286,7 @@ def by_position(path):
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("states", [True, False])
 def test_its_coefficient_passes_no_judge_of_position(states, tmp_path, monkeypatch):
     """Neither with what the recipe states of it, nor where nothing is stated."""

@@ -173,6 +173,7 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_bytes()) <= 5000
 
 
+@pytest.mark.slow
 def test_the_schema_of_the_sweep_file_is_current():
     assert generate.SCHEMA.read_text(encoding="utf-8") == generate.schema_text(), "make docs"
 
@@ -203,6 +204,7 @@ def test_the_schema_refuses_what_a_sweep_would(line, place):
     assert place in [*refused.value.absolute_path, *re.findall(r"'(\w+)'", refused.value.message)]
 
 
+@pytest.mark.slow
 def test_every_key_of_the_schema_says_what_it_means():
     whole = generate.schema()
     known = generate.tables()
@@ -213,6 +215,7 @@ def test_every_key_of_the_schema_says_what_it_means():
     assert silent == []
 
 
+@pytest.mark.slow
 def test_references_name_every_verb_and_every_public_function():
     verbs, sweep = generate.verbs_page(), generate.sweep_page()
     assert re.findall(r"\n## judgerel (\w+)", verbs) == list(VERBS)

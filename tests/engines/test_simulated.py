@@ -201,6 +201,7 @@ def test_it_dies_once_among_several_engines(simulated, make_condition, tmp_path)
     assert len(ask_of(make_engine(spec), make_condition())) == 1
 
 
+@pytest.mark.slow
 def test_it_takes_its_process_along():
     code = """
 import asyncio, sys

@@ -158,6 +158,7 @@ def test_a_named_template_of_a_list_is_the_default(tmp_path):
     assert (count(said("Best Response:" * 9)), how) == (6, "counted")
 
 
+@pytest.mark.slow
 def test_counting_loads_neither_torch_nor_transformers():
     """A plan is made in a second or two; either of them would take several."""
     told = (

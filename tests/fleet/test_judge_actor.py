@@ -596,6 +596,7 @@ SPOILT: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", first_of_each(5, SPOILT))
 def test_a_reply_that_no_row_can_hold_costs_that_reply_alone(
     asking, run_here, make_actor_here, value

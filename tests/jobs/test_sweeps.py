@@ -162,6 +162,7 @@ def test_the_papers_own_questions_plan_to_66165(recordings, tmp_path):
     assert [stage.items for stage in plan.stages] == [55, 55, 55]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["sweep.py", "reduce.py"])
 def test_a_job_without_arguments_says_its_usage(script):
     found = subprocess.run(

@@ -90,6 +90,7 @@ def test_the_order_of_units_does_not_matter(name, table, order):
     assert there == (None if here is None else pytest.approx(here, abs=1e-12, rel=1e-11))
 
 
+@pytest.mark.slow
 @given(table=ratings(), order=st.randoms(use_true_random=False))
 def test_the_order_of_raters_does_not_matter(table, order):
     assume(any(r is not None for unit in table for r in unit))
@@ -235,6 +236,7 @@ def test_alpha_equals_an_independent_implementation(level, table):
     assert mine.value == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("level", LEVELS)
 @given(table=counts(n_values=4))
 @settings(max_examples=50)

@@ -41,6 +41,7 @@ def test_intervals_cover(name, alpha, questions, replications):
     assert np.mean([one.high - one.low for one in found]) < 0.45
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "icc1"])
 @pytest.mark.parametrize(
     ("alpha", "questions", "replications"), [(0.0, 100, 2), (0.2, 20, 20), (0.5, 20, 100)]
@@ -81,6 +82,7 @@ def test_noise_of_items_is_called_noise():
     assert 0.894 * RUNS <= sum(p > 0.05 for p in ps) < 0.995 * RUNS
 
 
+@pytest.mark.slow
 def test_noise_of_scores_is_called_noise():
     # Heavy tails in units of very different size: no theory of normal scores holds here.
     unit = np.repeat(np.arange(27), [2] * 22 + [40] * 5)

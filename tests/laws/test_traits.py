@@ -245,6 +245,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("share", SHARES, ids=lambda one: one.name)
 def test_the_first_term_of_a_share_is_what_a_unit_weighs(share):
     assert not weight_faults(share)

@@ -243,6 +243,7 @@ BEFORE = ["", "So be it: ", "```json\n", "{ not json, ", '"quoted" ']
 AFTER = ["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(menus, st.sampled_from(BEFORE), st.sampled_from(AFTER))
 def test_json_of_any_words_is_read_back(names, before, after):

@@ -46,6 +46,7 @@ def judgments(request, recordings: Path) -> tuple[str, pl.DataFrame]:
     return request.param, pl.read_parquet(path, columns=["temperature", "text"])
 
 
+@pytest.mark.slow
 def test_the_published_rule_gives_the_published_shares_of_no_verdict(judgments):
     judge, rows = judgments
     silent = pl.col("text").map_elements(

@@ -45,6 +45,7 @@ def test_the_page_says_what_the_gate_says(kind, tmp_path):
         assert "may decide" not in page.replace("each judge may decide", "")
 
 
+@pytest.mark.slow
 def test_the_verdicts_stand_before_warnings_and_sections(tmp_path):
     rows, _, _ = BY_DEFAULT["place"]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)
@@ -140,6 +141,7 @@ def test_the_replies_of_a_run_have_their_texts(tmp_path):
     assert re.search(r'data-head="reply">[^<]', folded)
 
 
+@pytest.mark.slow
 def test_a_terminal_says_the_same():
     path = judgerel_ray.example("judgments.csv")
     found = first_screen(

@@ -627,6 +627,7 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
     assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_stopped_early_is_told_and_the_refresh_stays_pending(
     world, capsys, monkeypatch
 ):

@@ -220,6 +220,7 @@ def test_one_more_name_of_a_part_is_the_part(refused):
     assert "is what is read" in refused("reduce", "run", "--out", "mine.parquet", "--force")
 
 
+@pytest.mark.slow
 def test_a_page_may_lie_directly_in_a_run(refused, capsys):
     assert main(["report", "a.csv", "--out", "run/report.html"]) == 0
     assert main(["report", "a.csv", "--out", "run/report.html"]) == 0
@@ -363,6 +364,7 @@ def test_an_output_of_another_kind_is_no_earlier_one(refused, capsys):
     assert "is what is read" in refused("reduce", "j.parquet", "--out", "j.parquet", "--force")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c.csv", "c.json"])
 def test_a_table_of_other_columns_stays(capsys, name):
     assert main(["questions", "a.csv", "--out", name]) == 0

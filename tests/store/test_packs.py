@@ -68,6 +68,7 @@ def test_names_of_packs():
         assert parse_pack(name) is None
 
 
+@pytest.mark.slow
 def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     land_session(run, land_rows)
     names = [name for name in run.names("commits") if name.startswith("s0001-l")]
@@ -90,6 +91,7 @@ def test_few_records_are_not_packed_until_there_are_more(run, land_rows, monkeyp
     assert read_ledger(run) == unpacked(run)
 
 
+@pytest.mark.slow
 def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
     land_session(run, land_rows)
     land_session(run, land_rows)
@@ -100,6 +102,7 @@ def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
     assert read_ledger(run).n_rows == 4 * N
 
 
+@pytest.mark.slow
 def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
     land_session(disk_run, land_rows, n=20)
     opened, plain = [], Disk.read_many
@@ -299,6 +302,7 @@ def test_a_store_that_refuses_a_pack_ends_the_session_all_the_same(run, land_row
     assert read_ledger(run) == unpacked(run)
 
 
+@pytest.mark.slow
 def test_a_driver_that_was_superseded_packs_nothing_and_its_late_rows_do_not_count(run, land_rows):
     begin_session(run)
     for lease in range(1, N + 1):
@@ -317,6 +321,7 @@ def test_a_driver_that_was_superseded_packs_nothing_and_its_late_rows_do_not_cou
     assert len(held(run, 2)) == N - 1
 
 
+@pytest.mark.slow
 def test_what_lands_after_the_end_is_read_beside_the_pack(run, land_rows):
     land_session(run, land_rows)
     land_rows(run, 1, 9, {"late": [(0, 2)]})

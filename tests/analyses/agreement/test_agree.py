@@ -70,6 +70,7 @@ def kappa_of(rows: pl.DataFrame) -> float:
     return (same - chance) / (1 - chance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.0, 0.2])
 def test_reduce_gives_kappa_where_labels_are_known(lost):
     rows = judgments(lost=lost)
@@ -289,6 +290,7 @@ def test_the_matrix_is_as_the_pairs():
     assert cells["a"][0] == "-"
 
 
+@pytest.mark.slow
 def test_two_judges_kappas_are_compared_by_question():
     rows = judgments(("a", "c"), repeats=3, lost=0.1)
     found = judgerel_ray.compare(rows, by="judge", coefficients="cohen_kappa")

@@ -73,6 +73,7 @@ def text(page):
     return " ".join(unescape(bare).split())
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_runs_nothing(page):
     read = Closed(page)
     assert read.open == []

@@ -35,6 +35,7 @@ def quantities(tables, judge, benchmark, threshold=None):
     return {row["quantity"]: row for row in kept.iter_rows(named=True)}
 
 
+@pytest.mark.slow
 def test_labels_at_a_stated_threshold_are_counted_from_u(tables):
     for judge, _ in JUDGES:
         low = []

@@ -419,6 +419,7 @@ def agreed():
     return judgerel_ray.correct(without_labels())
 
 
+@pytest.mark.slow
 def test_without_labels_judges_are_held_against_each_other(agreed):
     (row,) = agreed.agreed.to_dicts()
     assert row["low"] < 0.8 < row["high"]

@@ -32,6 +32,7 @@ def units(n, unstable=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", ["random", "unstable"])
 def test_every_unit_is_drawn_as_often_as_its_probability_says(choose):
     some = units(12, [0.0] * 8 + [0.1, 0.2, 0.4, 0.5])

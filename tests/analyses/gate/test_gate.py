@@ -296,6 +296,7 @@ def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
     assert better.verdict == "PASS"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement"])
 def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     rows = judged(60, steady=0.95).with_columns(judge=pl.lit("old"))
@@ -311,6 +312,7 @@ def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     assert gate(both, require=rule).verdict == "PASS"
 
 
+@pytest.mark.slow
 def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     from judgerel_ray import compare
 
@@ -370,6 +372,7 @@ def test_looks_are_counted_and_their_intervals_widen(ledger):
     assert len(ledger.read_text().splitlines()) == 3
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("change", ["fewer", "other", "changed verdicts", "earlier look"])
 def test_a_re_roll_is_refused(ledger, change):
     rows = judged(40, 3)
@@ -696,6 +699,7 @@ def test_a_drop_of_a_judge_that_follows_the_place_meets_nothing(name, tmp_path):
     assert drop_of(name, reader, reader, 0.9, tmp_path)["reason"] != "follows_place"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "why"),
     [("accuracy", "has no right verdict of them"), ("valid_rate", "was not asked them")],
@@ -783,6 +787,7 @@ def test_requests_that_failed_are_said_beside_a_valid_rate_that_leaves_them_out(
     assert gate(judged(), require="valid_rate >= .9").notes == ()
 
 
+@pytest.mark.slow
 def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch, recwarn):
     """Several drops against one baseline read it as little as one does."""
     now, earlier = (judged(40, steady=steady) for steady in (0.95, 0.97))

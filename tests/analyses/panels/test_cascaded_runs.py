@@ -130,6 +130,7 @@ def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
     assert status.state == state
 
 
+@pytest.mark.slow
 def test_a_text_that_ended_at_its_limit_is_known_for_one(cascade):
     ask_all(cascade)
     run = cascade.run

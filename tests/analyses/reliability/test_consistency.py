@@ -74,6 +74,7 @@ def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
     assert abs(raw["value"] - alpha) > 0.01
 
 
+@pytest.mark.slow
 def test_a_heywood_case_is_a_remark_with_the_improper_value():
     # Three items, the first correlated .8 with both of two that correlate .5.
     rng = np.random.default_rng(4)

@@ -220,6 +220,7 @@ def test_accuracy_is_an_independent_count_or_none(rows):
             assert f"in {len(strange)} of the {len(known)} rows" in lines[0]
 
 
+@pytest.mark.slow
 def test_of_a_run_every_verb_knows_the_right_option_of_every_protocol_that_has_one():
     keys = ["judge", "protocol", "temperature"]
     run = jr.example("run")

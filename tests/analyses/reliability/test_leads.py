@@ -338,6 +338,7 @@ def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
     assert "Of fixed: Reproducibility is unknown" in mixed
 
 
+@pytest.mark.slow
 def test_ratings_are_noise_on_the_page_where_their_error_is():
     """Two ratings of a steady judge are seldom exactly equal, and seldom far apart."""
     found = judgerel_ray.reduce(judgerel_ray.example("run"))

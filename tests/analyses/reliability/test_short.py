@@ -209,6 +209,7 @@ def _stuck(_draw, _judge, _question, r):
     return {"replication": r // 2, "option_order": r % 2, "label": "BA"[r % 2], "verdict": "x"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [LAWS["by place"], _stuck])
 def test_no_judge_that_is_to_be_left_out_goes_unnamed(second, tmp_path, capsys):
     draw = random.Random(11)
@@ -288,6 +289,7 @@ def test_no_agreement_stands_beside_too_few_verdicts(tmp_path, capsys):
     assert "-" not in many.removeprefix("judge-1").split()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("n_judges", [1, 2])
 @pytest.mark.parametrize("gold", [True, False])
 def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp_path, capsys):
@@ -322,6 +324,7 @@ def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     assert f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]" in text
 
 
+@pytest.mark.slow
 def test_a_judge_whose_groups_are_all_alike_is_named_alone(tmp_path, capsys):
     draw, laws = random.Random(5), {"a": LAWS["by place"], "b": LAWS["by option"]}
     rows = pl.DataFrame([

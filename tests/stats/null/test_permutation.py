@@ -31,6 +31,7 @@ def test_permutations_keep_the_margins(way):
             assert sorted(sizes.tolist()) == [1, 3, 4]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_permutes_alike(way):
     # Two units of two and three, two verdicts of five: both in the smaller one in 1 of 10.

@@ -96,6 +96,7 @@ def test_people_of_unequal_number_weigh_by_item():
     assert kappa_undefined(alone) == "no_verdicts"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 4), st.integers(1, 4))
 def test_what_changes_nothing_changes_nothing(seed, n_items, n_values, m):
@@ -159,6 +160,7 @@ def test_shuffled_labels_have_kappa_0_in_the_mean_and_the_spread_that_is_said():
         assert floor.p == pytest.approx(0.001)
 
 
+@pytest.mark.slow
 def test_the_normal_p_of_many_items_is_near_that_of_shuffles():
     labels, verdicts, items = drawn(2, 12_000, 2, 1, right=0.015)
     floor = kappa_floor(label_agreement(labels, verdicts, items_N=items))

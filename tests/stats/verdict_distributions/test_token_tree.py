@@ -114,6 +114,7 @@ def test_bounds_hold_the_truth_however_early_it_stops(seed, n_listed, rounds, to
         assert found.low_TV[t].sum() + found.undecided_T[t] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_tolerance_saves_questions_and_keeps_its_word():
     logprobs = language(5)
     whole, near = tree_of(tolerance=0.0), tree_of(tolerance=0.01)
