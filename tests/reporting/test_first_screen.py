@@ -13,7 +13,6 @@ from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
-from tests.tiers import first_of_each
 
 HOSTILE = '"><script>alert(1)</script>'
 OF_PASS = {word: verdict.value for verdict, word in STANDINGS.items()}
@@ -31,7 +30,8 @@ def standing(page: str) -> list[str]:
     return re.findall(r'<p class="(?:met|missed|open)">.*?</p>', page)
 
 
-@pytest.mark.parametrize("kind", first_of_each(4, BY_DEFAULT))
+@pytest.mark.alike(4)
+@pytest.mark.parametrize("kind", BY_DEFAULT)
 def test_the_page_says_what_the_gate_says(kind, tmp_path):
     rows, expected, _ = BY_DEFAULT[kind]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)
