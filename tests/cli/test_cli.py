@@ -301,22 +301,6 @@ def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
     assert parse(["systems", "p", "--answer-temperature", "-1"]).texts == {"answer_temperature": -1}
 
 
-@pytest.mark.alike(3)
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("judgerel pa", ["panels"]),
-        ("judgerel reduce --co", ["--coefficient", "--column"]),
-        ("judgerel distributions --view ", ["limits", "reasoning", "settled", "weighted"]),
-    ],
-)
-def test_a_shell_completes_verbs_flags_and_choices(command, typed, offered):
-    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    found = command(env={**os.environ, "_JUDGEREL_COMPLETE": "bash_complete", **words})
-    assert (found.returncode, found.stderr) == (0, "")
-    assert sorted(line.partition(",")[2] for line in found.stdout.splitlines()) == offered
-
-
 def test_help_loads_nothing_that_takes_long():
     heavy = ("polars", "ray", "numpy", "scipy", "pyarrow", "pydantic", "rich")
     code = f"""
@@ -329,14 +313,6 @@ except SystemExit:
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stderr == "[]\n"
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_completion_is_printed(shell, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["--completion", shell])
-    assert left.value.code == 0
-    assert f"_JUDGEREL_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in OPTIONS)])
