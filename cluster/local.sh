@@ -35,10 +35,12 @@ command -v ray >/dev/null || { echo "ray is not installed. Try: make setup" >&2;
 export RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0
 # Ray lowers its workers' priority by 15; here they are the work, not its background.
 export RAY_worker_niceness="${RAY_worker_niceness:-0}"
-ray get-auth-token --generate >/dev/null
+# Each command of Ray takes seconds to start, so none is asked what the shell knows.
+[[ -n "${RAY_AUTH_TOKEN:-}" || -s ~/.ray/auth_token ]] || ray get-auth-token --generate >/dev/null
 address="http://127.0.0.1:$dashboard"
 
-answers() { ray job list --address "$address" >/dev/null 2>&1; }
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$dashboard") 2>/dev/null; }
+answers() { listens && ray job list --address "$address" >/dev/null 2>&1; }
 
 head=""
 # shellcheck disable=SC2329 # the trap below calls it

@@ -85,6 +85,7 @@ _FOREIGN_WARNINGS = {
 # shape, are another process's: they wait for nodes most of the time. The longest first.
 _SHARED = ("engines", "fleet", "clusters")
 _OF_THE_FLEET = ("tests/fleet/", "tests/chaos/")
+_LONG = ("tests/laws/test_layouts.py", "tests/laws/test_suggestions.py")
 _OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
 """What makes a file one of engines: their libraries take seconds to import, in one process."""
 
@@ -102,9 +103,10 @@ def _group(file: str) -> str:
 
 
 def _place(item: pytest.Item) -> int:
-    """When an item's group is begun."""
+    """When an item's group is begun: what takes minutes must not be what is left at the end."""
+    begun = (*_SHARED, *_LONG)
     group = _group(item.nodeid.partition("::")[0])
-    return _SHARED.index(group) if group in _SHARED else len(_SHARED)
+    return begun.index(group) if group in begun else len(begun)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -132,6 +134,25 @@ def pytest_collection(session: pytest.Session) -> Iterator[Any]:  # noqa: ARG001
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+_CASES = pytest.StashKey[dict[str, int]]()
+"""How many quick cases of each test have been seen."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave to `make test-all` all cases of a test but the first of each ``n``: ``alike(n)``.
+
+    They go through the same code, so each says as soon as another that this code is broken.
+    """
+    mark = item.get_closest_marker("alike")
+    if mark is None or item.get_closest_marker("slow"):
+        return
+    seen = item.config.stash.setdefault(_CASES, {})
+    test = item.nodeid.partition("[")[0]
+    place = seen[test] = seen.get(test, -1) + 1
+    if place % mark.args[0]:
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

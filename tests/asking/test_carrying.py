@@ -192,6 +192,7 @@ def test_what_is_put_under_one_name_is_not_under_the_other(world):
     assert rows(new).equals(rows(old))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("code", [errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EACCES])
 def test_where_no_link_can_be_the_bytes_are_copied(world, monkeypatch, code):
     old = world.landed("old", world.resolved(4))
@@ -230,6 +231,7 @@ def test_judgments_that_were_altered_are_named_and_not_carried(world):
     assert (n, rows(new).height, errors(new)) == (4 * REPLICATIONS, 4 * REPLICATIONS, [])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("how", ["gone", "cut", "altered"])
 def test_judgments_whose_texts_are_lost_go_over_without_them(world, how):
     old = world.landed("old", world.resolved(12))
@@ -280,6 +282,7 @@ def test_answers_whose_texts_are_lost_are_not_carried(world):
     assert earlier_of(one, [old]).n_pending(one.frames) == 4 * REPLICATIONS
 
 
+@pytest.mark.slow
 def test_what_a_run_has_lost_is_refused_where_no_other_run_holds_it(world):
     one = world.resolved(8)
     out = world.landed("new", one, batch=2)

@@ -59,6 +59,7 @@ def address():
     server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", ["", "simplecache::"])
 def test_a_sweep_that_does_not_say_so_fetches_nothing(address, chain):
     url, seen = address
@@ -93,6 +94,7 @@ def test_a_sweep_that_says_so_fetches(address):
     assert "/items.csv" in seen
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("key", ["template", "scale", "criterion"])
 def test_no_other_path_of_a_sweep_is_fetched(address, key):
     url, seen = address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from judgerel_ray.design import AskFrame
 words = st.text(max_size=8)
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Item,

@@ -39,6 +39,7 @@ def lose(driver, *, judge, n=1, folder="data"):
         part.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["data", pytest.param("texts", marks=pytest.mark.slow)])
 # False: as earlier versions wrote records.
 @pytest.mark.parametrize("parents", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -115,6 +116,7 @@ def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
     [
@@ -153,6 +155,7 @@ def test_records_that_are_gone_altogether_are_refused(driver, tmp_path):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_a_large_share_that_is_gone_is_refused(driver):
     driver.go("first")
     lose(driver, judge="j", n=2)
@@ -175,6 +178,7 @@ def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_nothing_is_told_where_nothing_is_lost(driver):
     driver.go("first", waves=1)
     driver.go("second")
@@ -182,6 +186,7 @@ def test_nothing_is_told_where_nothing_is_lost(driver):
     assert driver.told.getvalue() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["judge", "items"])
 def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
     sweep, driver, driver_of, change
@@ -311,6 +316,7 @@ def test_what_a_killed_driver_leaves_is_told_and_asked_again(driver):
     assert driver.told.getvalue().count("left:") == 1
 
 
+@pytest.mark.slow
 def test_records_of_few_leases_with_many_rows_are_refused_too(driver, monkeypatch):
     monkeypatch.setattr(losses_of, "SMALL_ROWS", 9)
     driver.go("first")

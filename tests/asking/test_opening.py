@@ -105,6 +105,7 @@ def test_whatever_is_left_of_a_run_keeps_its_sweep(taken, begun, name):
         taken(asks=("replications = 9",))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["sweep.toml", "plan.json", "items.parquet"])
 @pytest.mark.parametrize("content", [None, b"{", b"\xff"])
 def test_files_of_a_run_that_are_lost_are_written_again(taken, begun, name, content):
@@ -127,6 +128,7 @@ def other_gold(data):
     return buffer.getvalue()
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "change"),
     [

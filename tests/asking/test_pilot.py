@@ -216,6 +216,7 @@ def planned(resolved):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [1, pytest.param(50, marks=pytest.mark.slow)])
 def test_an_unreadable_judge_costs_fifty_questions(sweep, driver_of, ahead):
     resolved = sweep(asks=[GRID], items=items(80))
@@ -263,6 +264,7 @@ def test_a_request_that_is_stuck_holds_back_no_judge_that_can_be_read(sweep, dri
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_a_stop_waits_for_the_last_reply(sweep, driver_of):
     driver = driver_of(sweep(asks=[GRID], items=items(80)))
     ended = go(driver, shares(0), is_stuck=True)
@@ -270,6 +272,7 @@ def test_a_stop_waits_for_the_last_reply(sweep, driver_of):
     assert [stop.problem[:38] for stop in ended.stops] == ["stopped after 50 questions: 0 of 50 re"]
 
 
+@pytest.mark.slow
 @given(
     landed=st.lists(st.sampled_from([True, False, None]), min_size=25, max_size=120),
     to_come=st.lists(st.sampled_from([True, False, None]), max_size=40),
@@ -285,6 +288,7 @@ def test_what_passes_with_unreadable_replies_to_come_passes_with_any(
         assert shortfall_of([*landed, *to_come], cells, share=share) is None
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("dies_after", [0, 20, 49, 50])
 def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_after):
     driver = driver_of(sweep(asks=[GRID], items=items(80)))
@@ -297,6 +301,7 @@ def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_a
     assert [stop.problem[:30] for stop in ended.stops] == ["stopped after 50 questions: 0 "]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_items", "ahead"),
     [
@@ -367,6 +372,7 @@ def test_one_ask_is_stopped_and_the_others_go_on(sweep, driver_of):
     assert sorted(ended.sent) == sorted(set(ended.sent))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_cut", "problem", "remedy"),
     [

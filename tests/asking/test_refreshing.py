@@ -244,6 +244,7 @@ def test_an_adaptive_system_put_back_as_it_was_is_held_against_its_own_verdicts(
     assert len(world.asked) == len(set(world.asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["run", pytest.param("moving", marks=pytest.mark.slow)])
 def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(world, capsys, by):
     world.series("")

@@ -60,6 +60,7 @@ def stricter(monkeypatch):
         yield patched
 
 
+@pytest.mark.slow
 def test_texts_are_read_again_into_a_generation_that_all_readers_see(run, stricter):
     before, files = judgments(run), contents(Path(run, "data"))
     n_first = before.filter(label="A").height
@@ -91,6 +92,7 @@ def test_texts_are_read_again_into_a_generation_that_all_readers_see(run, strict
     assert contents(Path(run, "generations")) == first
 
 
+@pytest.mark.slow
 def test_a_run_read_again_has_nothing_pending_and_keeps_its_reading(run, stricter):
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read = judgments(run)
@@ -141,6 +143,7 @@ def test_a_torn_generation_is_refused_and_reading_again_mends_it(run, how):
     assert judgments(run).equals(read)
 
 
+@pytest.mark.slow
 def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter):
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read = judgments(run)

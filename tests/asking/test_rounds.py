@@ -157,6 +157,7 @@ def test_however_it_is_killed_or_fails_the_same_rows_land(
     )
 
 
+@pytest.mark.slow
 def test_what_fails_is_not_asked_again_in_its_session(sweep, driver_of):
     driver = driver_of(sweep(asks=[RULE], items=ITEMS))
     board = one_session(driver, fails=1.0)

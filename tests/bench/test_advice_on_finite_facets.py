@@ -16,6 +16,7 @@ def test_the_median_advice_is_within_a_tenth_of_the_true_need(judge):
     assert np.nanmedian(np.nan_to_num(found.before, nan=np.inf)) > 1.5 * judge.need()
 
 
+@pytest.mark.slow
 def test_truths_are_those_of_many_questions_and_levels():
     law = Levels(name="drawn", main=0.8, crossed=0.5, known=False)
     rng = np.random.default_rng(1)

@@ -25,6 +25,7 @@ def run(name, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_help_is_had_without_recordings(name):
     found = run(name, "--help")
@@ -32,6 +33,7 @@ def test_help_is_had_without_recordings(name):
     assert "usage:" in found.stdout
 
 
+@pytest.mark.slow
 def test_missing_recordings_are_one_line():
     found = run("recorded_uncertainty")
     assert (found.returncode, found.stdout) == (1, "")

@@ -6,6 +6,7 @@ import pytest
 from bench.few_questions import drawn
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("law", "questions", "least", "most"),
     [

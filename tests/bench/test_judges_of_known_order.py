@@ -19,6 +19,7 @@ from bench.reproducibility_page import page
 from judgerel_ray.stats import krippendorff_alpha
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("bias", ORDER_BIAS)
 @pytest.mark.parametrize("base", ["90/10", "five options", "80 % unanimous"])
 def test_truths_are_what_many_questions_show(base, bias):

@@ -15,6 +15,7 @@ def test_base_rates_are_distributions():
     assert all(math.isclose(sum(rates), 1) for rates in BASES.values())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 0.8])
 @pytest.mark.parametrize("name", TRUTHS)

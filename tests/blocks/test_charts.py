@@ -40,6 +40,7 @@ def figure():
     return Figure(title=HOSTILE, description="1", caption=HOSTILE, x=axis, y=axis, marks=marks)
 
 
+@pytest.mark.slow
 def test_the_specification_is_valid_and_has_no_more_data_than_it_draws(figure):
     spec = vega_lite(figure)
     alt.Chart.from_dict(spec, validate=True)

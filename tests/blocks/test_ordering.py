@@ -52,6 +52,7 @@ def column(rows, name):
     return [row[place] for row in rows[1:]]
 
 
+@pytest.mark.slow
 def test_groups_stand_in_the_order_of_their_numbers(page):
     for caption in ("How steady", "Outcome of every reply"):
         (rows,) = table_of(page, caption)
@@ -74,6 +75,7 @@ def test_a_scale_of_a_hundred_hides_no_other_and_none_has_anothers_values(page):
     assert all("scale" not in rows[0] for rows in tables)  # said once, in the caption
 
 
+@pytest.mark.slow
 def test_questions_are_named_by_their_text_where_it_is_known(page):
     (rows,) = table_of(page, "Questions by the share")
     named = column(rows, "question")

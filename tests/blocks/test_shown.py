@@ -38,6 +38,7 @@ def test_it_is_a_table_in_all_else(found):
     assert "shape:" in repr(again)
 
 
+@pytest.mark.slow
 def test_results_print_as_the_command_does(capsys):
     for verb in ("advise", "gate"):
         shown = getattr(jr, verb)(jr.example("judgments.csv"))
@@ -46,6 +47,7 @@ def test_results_print_as_the_command_does(capsys):
         assert "<" in shown._repr_html_()
 
 
+@pytest.mark.slow
 def test_copies_print_their_fields():
     advice = copy.copy(jr.advise(jr.example("judgments.csv")))
     assert repr(advice).startswith("Advice(")

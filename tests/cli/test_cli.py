@@ -301,21 +301,6 @@ def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
     assert parse(["systems", "p", "--answer-temperature", "-1"]).texts == {"answer_temperature": -1}
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("judgerel pa", ["panels"]),
-        ("judgerel reduce --co", ["--coefficient", "--column"]),
-        ("judgerel distributions --view ", ["limits", "reasoning", "settled", "weighted"]),
-    ],
-)
-def test_a_shell_completes_verbs_flags_and_choices(command, typed, offered):
-    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    found = command(env={**os.environ, "_JUDGEREL_COMPLETE": "bash_complete", **words})
-    assert (found.returncode, found.stderr) == (0, "")
-    assert sorted(line.partition(",")[2] for line in found.stdout.splitlines()) == offered
-
-
 def test_help_loads_nothing_that_takes_long():
     heavy = ("polars", "ray", "numpy", "scipy", "pyarrow", "pydantic", "rich")
     code = f"""
@@ -337,14 +322,6 @@ def test_a_verb_alone_in_its_process_suggests_another_whose_module_is_not_loaded
     found = command(verb, judgments)
     assert "Traceback" not in found.stderr
     assert re.search(rf"judgerel (?!{verb})\w+ {judgments}", " ".join(found.stdout.split()))
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_completion_is_printed(shell, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["--completion", shell])
-    assert left.value.code == 0
-    assert f"_JUDGEREL_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in OPTIONS)])
@@ -461,6 +438,7 @@ def judgments(tmp_path):
     return str(file)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -618,6 +596,7 @@ def land_all(resolved, run):
     end_session(run, session)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("damage", ["gone", "cut", "empty", "altered"])
 def test_a_part_that_is_gone_or_damaged_is_one_line(landed, capsys, damage):
     [part] = (landed / "data").rglob("*.parquet")
@@ -758,6 +737,7 @@ def test_a_hub_that_is_not_there_is_one_line(command, sweep_file, tmp_path, verb
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_python_m_is_the_command(command, tmp_path):
     found = command("status", "none", cwd=tmp_path)
     assert found.returncode == 2
@@ -765,6 +745,7 @@ def test_python_m_is_the_command(command, tmp_path):
     assert found.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["plan", "reduce"])
 def test_a_reader_that_leaves_is_no_error(sweep_file, judgments, verb):
     """As `judgerel plan SWEEP | head -1` with a head that is gone before the first line."""

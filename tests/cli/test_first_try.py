@@ -69,6 +69,7 @@ def test_every_verb_has_two_examples_that_its_help_shows(capsys):
             assert line.split()[0] == name
 
 
+@pytest.mark.alike(14)
 @pytest.mark.parametrize("name", sorted(set(VERBS) - ON_RAY))
 def test_the_examples_of_help_run(name, tryout, monkeypatch):
     for line in VERBS[name].examples:

@@ -47,6 +47,7 @@ def test_a_tie_beside_places_is_written_as_one(write, capsys):
     assert "place consistency" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_two_judges_are_compared_with_one_in_a_folder(write, tmp_path, capsys):
     def judge(name, turn):
         return pl.DataFrame(
@@ -61,6 +62,7 @@ def test_two_judges_are_compared_with_one_in_a_folder(write, tmp_path, capsys):
     assert "a j, b m" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_files_of_one_repeat_each_are_read_from_folders(write, tmp_path, capsys):
     for n in range(3):
         columns = asked(n_replications=1, verdict=lambda i, _, n=n: "AB"[(i * n) % 2])
@@ -77,6 +79,7 @@ def test_files_of_one_repeat_each_are_read_from_folders(write, tmp_path, capsys)
     assert "Try: a folder each that says it, such as FOLDER/judge=NAME/FILE" in line
 
 
+@pytest.mark.slow
 def test_verdicts_and_scores_are_not_compared(write, capsys):
     names = write("names.csv", asked(verdict=lambda i, n: "AB"[(i + n) % 2]))
     numbers = write("numbers.csv", asked(score=lambda i, n: 1 + (i + n) % 4))
@@ -108,6 +111,7 @@ def test_judges_of_verdicts_and_of_scores_are_left_apart_inside_one_file(write, 
     assert shown.err.count("are not compared: verdicts alone here, scores alone there") == 2
 
 
+@pytest.mark.slow
 def test_coefficients_of_names_are_shown_of_ratings_where_they_are_asked_for(write, capsys):
     both = {"verdict": lambda i, n: str(1 + (i + n) % 5), "score": lambda i, n: 1 + (i + n) % 5}
     path = write("both.csv", asked(**both))

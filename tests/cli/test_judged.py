@@ -39,6 +39,7 @@ def test_the_line_stands_beside_json_once(messy, capsys):
     ]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -56,6 +57,7 @@ def test_every_verb_reads_by_one_reader(arguments, messy, capsys):
     assert LINE not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_files_are_compared_by_their_words(messy, tmp_path, capsys):
     other = tmp_path / "other.csv"
     other.write_text(Path(messy).read_text().replace("PASS", "Pass").replace("FAIL", "Fail"))
@@ -69,6 +71,7 @@ def test_two_files_are_compared_by_their_words(messy, tmp_path, capsys):
     assert found[True]["value_a"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys):
     """Chance agreement is of two verdicts, not of the four spellings that both files have."""
@@ -92,6 +95,7 @@ def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys)
     assert json.loads(out)[0]["value_a"] > alone[0]
 
 
+@pytest.mark.slow
 def test_the_page_says_how_its_file_was_read(messy, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", messy, "--out", str(page)]) == 0
@@ -111,6 +115,7 @@ def test_a_program_is_warned_at_its_own_line(messy):
         judgerel_ray.reduce(pl.read_csv(messy, separator=";"), exact_values=True)
 
 
+@pytest.mark.slow
 def test_frames_go_where_paths_go(messy):
     frame = pl.read_csv(messy, separator=";")
     with pytest.warns(judgerel_ray.ReadingWarning):
@@ -159,6 +164,7 @@ def test_names_that_differ_in_spelling_alone_are_kept_apart_and_said(tmp_path, c
     ]
 
 
+@pytest.mark.slow
 def test_items_of_two_files_that_do_not_meet_are_said(tmp_path, capsys):
     a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
     rows = {"replication": [0, 1] * 3, "verdict": list("AABBAB")}

@@ -43,6 +43,7 @@ def test_panels_are_printed_a_block_a_temperature(answers, capsys):
         assert text in out
 
 
+@pytest.mark.slow
 def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, capsys):
     out = str(tmp_path / "best.csv")
     assert main(["panels", answers, "--format", "json", "--out", out]) == 0
@@ -56,6 +57,7 @@ def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, ca
     ]
 
 
+@pytest.mark.slow
 def test_a_cascade_asks_the_cheapest_first(answers, capsys):
     assert main(["cascade", "--full", answers]) == 0
     out = capsys.readouterr().out
@@ -66,6 +68,7 @@ def test_a_cascade_asks_the_cheapest_first(answers, capsys):
     assert found.curve.height == 20
 
 
+@pytest.mark.slow
 def test_order_person_and_prices_are_taken(answers, capsys):
     flags = [
         "--order",
@@ -99,6 +102,7 @@ def test_by_lays_side_by_side_what_differs_in_all_else(answers):
     assert panels["n_items"].unique().to_list() == [60]
 
 
+@pytest.mark.slow
 def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
     frame = pl.read_parquet(answers)
     bare, gold = str(tmp_path / "bare.parquet"), str(tmp_path / "gold.csv")
@@ -111,6 +115,7 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
     assert main(["panels", "--full", bare, "--gold", gold]) == 0
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verb", "flags", "message"),
     [

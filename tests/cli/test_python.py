@@ -90,6 +90,7 @@ def without_options():
     return cache(judgerel_ray.reduce)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("verb", commands())
 def test_every_verb_is_a_function_with_its_flags_as_parameters(verb):
     function = getattr(judgerel_ray, FUNCTIONS.get(verb, verb))
@@ -126,6 +127,7 @@ def _meaning(verb, option):
     return next(one.help for one in commands()[verb].params if one.name == option)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_the_default_coefficients_are_named_where_they_may_be_chosen(scores):
     files = (scores, judgerel_ray.example("judgments.csv"))
@@ -166,6 +168,7 @@ def test_the_example_of_every_verb_shows_a_result_on_what_is_shipped(verb):
     assert found.examples[-1].want
 
 
+@pytest.mark.alike(9)
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
 def test_an_option_gives_the_rows_that_the_command_prints(

@@ -160,6 +160,7 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     assert capsys.readouterr().out.startswith("wrote ")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verb", "flags", "said"),
     [
@@ -188,6 +189,7 @@ def test_scores_that_are_not_finite_are_refused(verb, flag, ratings, tmp_path, c
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     path, scale = tmp_path / "r.csv", tmp_path / "stars.toml"
     lines = [f"q{n},{s},0,{n % 3 + 1}" for n in range(9) for s in ("stars", "points5")]

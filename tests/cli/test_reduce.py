@@ -84,6 +84,7 @@ def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsy
     assert "same prompt (repeatability)" in out
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -169,6 +170,7 @@ DEGENERATE |= {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_input_prints_its_reason(tmp_path, capsys, name):
     content, arguments, coefficient, reason = DEGENERATE[name]
@@ -184,6 +186,7 @@ def test_degenerate_input_prints_its_reason(tmp_path, capsys, name):
     assert reason.casefold() in both[end:].replace("\n", " ").casefold()
 
 
+@pytest.mark.slow
 def test_questions_are_drawn_anew_by_a_seed(twelve, tmp_path, capsys):
     asked = ["--coefficient", "percent_agreement,accuracy,valid_rate", "--missing", "drop"]
     asked += ["--interval", "bootstrap", "--resamples", "500"]

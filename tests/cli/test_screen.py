@@ -48,6 +48,7 @@ def acting(text):
                   | ({"\u202e"} & set(text)))  # fmt: skip
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("arguments", TABLES, ids=ascii)
 def test_no_order_of_the_data_reaches_a_terminal(hostile, capsys, arguments):
     main([arguments[0], str(hostile), *arguments[1:]])
@@ -114,6 +115,7 @@ def test_resamples_are_bounded_with_the_reason(judgments, capsys):
     assert "moves the ends of an interval by 0.2 % of its width" in err
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_libraries_are_imported_is_one_line(judgments):
     """Ctrl-C at any time after the package has begun, which hears it first of all."""
     line = (
@@ -152,6 +154,7 @@ sys.meta_path.insert(0, Interrupting())
 SCRIPT = "import sys\nfrom judgerel_ray.__main__ import main\nsys.exit(main())\n"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "module", ["judgerel_ray.core", "judgerel_ray.analyses.reliability.verb", "polars"]
 )
@@ -172,6 +175,7 @@ def test_an_interrupt_at_any_import_of_ours_is_one_line(judgments, tmp_path, mod
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "judgerel: stopped\n")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("started", [["-c", "{}"], ["-m", "other"], ["judgerel.d/other.py"]])
 def test_programs_that_import_the_package_keep_their_own_interrupts(tmp_path, started):
     line = "import signal; own = signal.getsignal(2); import judgerel_ray; "
@@ -200,6 +204,7 @@ def test_a_very_long_name_loses_its_middle(capsys):
     assert "nend.csv" in err
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("table", "code", "lines"),
     [

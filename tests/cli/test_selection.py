@@ -110,6 +110,7 @@ def test_the_answers_compared_can_be_named_where_there_are_several(answers, tmp_
     assert all("temperature 0.7" in row["first"] for row in told["matched_cost"])
 
 
+@pytest.mark.slow
 def test_gold_may_lie_in_a_file_of_its_own(answers, capsys):
     told = _json(capsys, "select", str(answers / "answers.parquet"), "--resamples", "9")
     apart = _json(
@@ -147,6 +148,7 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     assert ".csv or .json: the table systems" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verb", "args", "said"),
     [
@@ -209,6 +211,7 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     assert 'unknown: ask roles = ["participant", "evaluator_only"]' in text
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("verb", ["select", "systems", "panels"])
 def test_gold_of_one_criterion_is_none_of_another(verb, tmp_path, capsys):
     path, file = str(tmp_path / "judged.csv"), str(tmp_path / "gold.csv")
@@ -237,6 +240,7 @@ def test_gold_of_one_criterion_is_none_of_another(verb, tmp_path, capsys):
     assert main([verb, path, "--gold", file]) == 0
 
 
+@pytest.mark.slow
 def test_gold_of_items_that_nobody_judged_counts_as_nothing(answers, tmp_path, capsys):
     path, file = str(answers / "without.csv"), tmp_path / "gold.csv"
     gold = (answers / "gold.csv").read_text()

@@ -100,6 +100,7 @@ def output(folder, monkeypatch, capsys):
     return call
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize("verb", OF_VERBS)
 def test_the_answer_fits_one_screen_and_names_a_next_command_that_runs(verb, output):
     words, most = OF_VERBS[verb]
@@ -115,6 +116,7 @@ def test_the_answer_fits_one_screen_and_names_a_next_command_that_runs(verb, out
     assert command or "PASS" in text
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize("verb", OF_VERBS)
 def test_full_has_everything_and_json_is_the_same_either_way(verb, output):
     words, _ = OF_VERBS[verb]
@@ -178,6 +180,7 @@ REASONS = {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("reason", REASONS)
 def test_every_reason_why_a_comparison_is_open_is_said(reason):
     found = judgerel_ray.compare(judgerel_ray.example("judgments.csv"), by="judge")
@@ -185,6 +188,7 @@ def test_every_reason_why_a_comparison_is_open_is_said(reason):
     assert REASONS[reason] in printed(compared_short(rows, None, "", None))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("caution", Caution)
 def test_every_caution_of_corrected_scores_is_said(caution, folder):
     found = judgerel_ray.correct(
@@ -201,6 +205,7 @@ def test_every_caution_of_corrected_scores_is_said(caution, folder):
     assert words[caution] in " ".join(printed(corrected_short(tables, None)).split())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("finding", "words"),
     [
@@ -220,6 +225,7 @@ def test_every_finding_on_preferences_is_said(finding, words, folder):
     assert words in printed(systems_short({**tables, "self_preference": own}, None))
 
 
+@pytest.mark.slow
 def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, capsys, tmp_path):
     rows = pl.read_csv(folder / PAIRS)
     many = [rows.with_columns(judge=pl.col("judge") + f"-{n}") for n in range(15)]

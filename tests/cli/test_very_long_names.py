@@ -26,6 +26,7 @@ def path(tmp_path_factory):
     return str(file)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "arguments",
     [

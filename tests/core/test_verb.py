@@ -55,6 +55,7 @@ def test_the_last_sign_cuts_where_names_hold_some():
     }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "prices", [{"a": (2, 4), "b": [1, 0]}, {"a": "2,4", "b": "1,0"}, ["a=2,4", "b=1,0"]]
 )
@@ -87,6 +88,7 @@ def test_a_budget_is_a_number_a_text_or_a_mapping():
         judgerel_ray.advise(ROWS, budget="")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("size", ["9" * 5000, 0, True, "some", 1.5])
 def test_the_size_of_a_facet_is_a_whole_number_or_a_word(size):
     with pytest.raises(SweepError, match="must be a whole number from 1 on, fixed or unlimited"):

@@ -105,6 +105,7 @@ def test_where_one_question_decides_a_high_confidence_has_no_interval():
     assert wide.undefined == "depends_on_one_question"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0.95, 0.9])
 def test_tables_have_the_standard_errors_that_intervals_were_laid_with(rows, at):
     choice = IntervalChoice(confidence=at)

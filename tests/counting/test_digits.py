@@ -11,6 +11,7 @@ from judgerel_ray.counting.groups.fast_count import digits
 NAMES = [f"c{place}" for place in range(7)]
 
 
+@pytest.mark.slow
 @given(
     told=st.lists(
         st.tuples(st.sampled_from(["q", "r"]), st.integers(0, len(NAMES))), min_size=1, max_size=40

@@ -29,6 +29,7 @@ def asked(n_items, n_replications, **columns):
 RATED = [str(1 + (i + n) % 5) for i in range(10) for n in range(3)]
 
 
+@pytest.mark.slow
 def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     path = tmp_path / "rated.csv"
     pl.DataFrame(asked(10, 3, verdict=RATED)).write_csv(path)
@@ -49,6 +50,7 @@ def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     assert "read as names" not in shown.err
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -66,6 +68,7 @@ def test_other_verdicts_are_no_numbers_read_as_names(columns, options):
     assert said_of(asked(10, 3, **columns), **options) == []
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("form", "order"),
     [("{}0%", "10%,20%,30%,40%,50%"), ("{}/5", "1/5,2/5,3/5,4/5,5/5"),
@@ -135,6 +138,7 @@ def test_a_tie_counted_as_an_option_is_said():
     assert said_of(tied(2), verdict_names="option") == []
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -168,6 +172,7 @@ def test_doubts_of_each_benchmark(tmp_path):
         judgerel_ray.reduce(path, verdict_names="option")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "values", "said"),
     [
@@ -193,6 +198,7 @@ def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values,
         assert said_of({**rows, name: values * 6}, by="judge_model") == []
 
 
+@pytest.mark.slow
 def test_a_judges_own_reply_and_running_numbers_are_no_doubt():
     rows = asked(20, 3, verdict=["A", "B", "A"] * 20)
     for name in ("response", "answer", "order", "position"):
@@ -272,6 +278,7 @@ def test_gold_that_one_row_of_a_question_states_is_of_its_other_rows(tmp_path):
     assert said.select("n_right", "n_answers").row(0) == (3, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["criterion", "responder"])
 def test_gold_of_one_criterion_or_answer_is_not_that_of_another(column):
     rows = asked(4, 2, verdict=[*"ABABABAB"], gold=["A", None] * 4)
@@ -346,6 +353,7 @@ def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, 
     assert said_of({**half, "answer": [None] * 9 + ["text"] * 3}) == []
 
 
+@pytest.mark.slow
 def test_scores_of_two_scales_in_one_column_are_said():
     fives, hundreds = [1.0, 2.0, 3.0, 4.0, 5.0], [20.0, 40.0, 60.0, 80.0, 100.0]
     line = (
@@ -362,6 +370,7 @@ def test_scores_of_two_scales_in_one_column_are_said():
         assert said_of(rows) == []
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "scores",
     [
@@ -389,6 +398,7 @@ def test_several_denominators_in_a_group_are_doubted(out_of, n):
     assert n == 0 or "5 (3) and 10 (1)" in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["0", 0], ids=["text", "number"])
 def test_a_repeat_joined_with_two_golds_is_no_two_repeats(tmp_path, first):
     each = [

@@ -34,6 +34,7 @@ def write(frame: pl.DataFrame, path) -> str:
     return str(path)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "ndjson"])
 def test_every_kind_of_file_reads_alike(ending, tmp_path):
     loaded = tally_file(write(pl.DataFrame(ROWS), tmp_path / f"rows.{ending}")).rows.collect()
@@ -90,6 +91,7 @@ def test_rows_that_no_coefficient_counts_are_named(column, values, line):
     assert note.startswith(line)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("column", "values", "line"),
     [
@@ -118,6 +120,7 @@ def test_columns_that_are_ours_by_name_alone_are_not_read(column, values, line):
         tally_file(frame, extra=[column])
 
 
+@pytest.mark.slow
 def test_roles_are_ours_in_any_case_and_no_value_is_block_0():
     rows = {**ROWS, "role": ["Judge", "JUDGE ", None, "judge"], "block": ["0", "None", "", "0"]}
     counts = tally_file(pl.LazyFrame(rows))
@@ -135,6 +138,7 @@ def reduced():
     return jr.reduce(pl.DataFrame(ROWS))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("values", [["high"] * 4, [90, 80, 70, 60], [[1], [2], [3], [4]]])
 def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, reduced, tmp_path):
     frame = pl.DataFrame({**ROWS, "gold": "1", "confidence": values, "key": [["x"]] * 4,
@@ -175,6 +179,7 @@ def test_a_comma_between_thousands_is_no_point(tmp_path):
             tally_file(str(path))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "got", "told"),
     [("score", "3-4", "leave it empty where there is no score"),
@@ -211,6 +216,7 @@ def test_numbers_to_write_are_those_meant_and_are_accepted(name, got, told, tmp_
 TOTALS = pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
 
 
+@pytest.mark.alike(3)
 @TOTALS
 @pytest.mark.parametrize("number", ["0", ""])
 def test_a_line_of_totals_below_a_table_is_left_out_and_said(name, number, tmp_path):
@@ -260,6 +266,7 @@ def test_questions_that_are_all_called_so_are_questions(tmp_path):
 HUGE = [[2**53, 2**53 + 1], [2**53 + 1, 0], [2**63 - 1, 2**63 - 2], [2**53 + 2, 2**53 + 4]]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("replications", HUGE)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "frame"])
 def test_replications_that_doubles_do_not_tell_apart_are_refused(replications, ending, tmp_path):
@@ -288,6 +295,7 @@ def test_truth_values_are_no_numbers(name, ending, tmp_path):
         tally_file(given)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -326,6 +334,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "text", "to_try"),
     [
@@ -492,6 +501,7 @@ def test_an_item_that_is_missing_is_no_merged_cell_beside_items_that_are_repeate
         tally_file(rows)
 
 
+@pytest.mark.slow
 def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",".join(f"c{i}" for i in range(500)) + "\n" + "," * 499)
@@ -525,6 +535,7 @@ def test_a_column_that_the_first_line_lacks_is_refused_before_rows_are_read(tmp_
         tally_file(str(path), stated={"verdict": "said"})
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("text", "stated", "by_row"),
     [

@@ -98,6 +98,7 @@ def agreement(path, **options):
     return by_group, [str(one.message) for one in caught]
 
 
+@pytest.mark.alike(5)
 @pytest.mark.parametrize("sheet", RIGHT)
 def test_a_sheet_is_read_whole_by_one_command(sheet):
     found, _ = agreement(str(SHEETS / sheet))
@@ -108,6 +109,7 @@ def test_a_sheet_is_read_whole_by_one_command(sheet):
             assert found[group][0] == pytest.approx(value, abs=5e-4)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("sheet", SAID)
 def test_what_was_done_or_may_be_wrong_is_said(sheet):
     _, said = agreement(str(SHEETS / sheet))
@@ -138,6 +140,7 @@ def test_what_may_be_two_things_is_asked_in_one_line(sheet, words, capsys):
     assert words in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_pairs_are_read_by_either_answer(capsys):
     path = str(SHEETS / "first-minute" / "pairs.csv")
     for names in ("place", "option"):
@@ -145,6 +148,7 @@ def test_pairs_are_read_by_either_answer(capsys):
         assert "240 replies" in capsys.readouterr().out
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("sheet", [
     "tables/w27_case.csv", "tables/oaievals.jsonl", "tables/arena_marks.csv",
     "first-minute/pairs.csv",
@@ -159,6 +163,7 @@ def test_every_flag_that_a_refusal_names_works(sheet, capsys):
         capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_labels_beside_a_file_are_its_gold():
     mine, gold = (str(SHEETS / "labels" / name) for name in ("mine.csv", "gold.csv"))
     labels = str(SHEETS / "labels" / "labels.csv")
@@ -217,6 +222,7 @@ def test_lists_are_unfolded_and_never_taken_by_their_first():
     assert found.columns["replication"] == "votes.*.run_index"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "sheet", ["label_gold_ab.csv", "label_gold_place.csv", "label_is_gold.csv"]
 )
@@ -256,6 +262,7 @@ def test_a_label_that_is_the_place_stays_one():
     assert found.filter(coefficient="position_bias").height
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("marks", "read"),
     [
@@ -316,6 +323,7 @@ def test_rows_that_differ_inside_a_cell_are_no_copies():
     assert said == ["1 row equal in every column to an earlier one, left out as copies"]
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize("sheet", [one for one in RIGHT if "*" not in one])
 def test_a_sheet_that_is_piped_is_read_as_its_file(sheet, monkeypatch):
     content = (SHEETS / sheet).read_bytes()
@@ -323,6 +331,7 @@ def test_a_sheet_that_is_piped_is_read_as_its_file(sheet, monkeypatch):
     assert agreement("-")[0] == agreement(str(SHEETS / sheet))[0]
 
 
+@pytest.mark.slow
 def test_what_is_piped_is_told_by_what_it_begins_with(monkeypatch, capsys):
     rows = pl.DataFrame({"id": ["q", "q"], "run": [0, 1], "winner": ["x", "y"]})
     packed = io.BytesIO()

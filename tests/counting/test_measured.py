@@ -138,6 +138,7 @@ def test_errors_of_what_is_made_of_a_file_name_it_and_what_to_try(tmp_path):
         assert "outcome" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_page_is_written_without_what_the_column_is_read_for(tmp_path):
     path, page = str(tmp_path / "a.csv"), tmp_path / "page.html"
     judged(cost=["$1"]).write_csv(path)

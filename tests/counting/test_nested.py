@@ -77,6 +77,7 @@ def test_what_is_no_single_value_is_refused(log, source, said):
         import_table(log, TableMapping(columns={**MAPPING, "verdict": source}))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_every_hint_leads_to_a_single_value(log, capsys):
     """Two places may be the verdict: either is suggested, and works as it is printed."""

@@ -50,6 +50,7 @@ def value(found: pl.DataFrame, **of) -> dict:
     return found.filter(**of).row(0, named=True)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("menu", [None, of_six])
 @pytest.mark.parametrize("choose", [coin, first_shown])
 def test_options_of_their_own_make_no_judge_reliable(choose, menu):
@@ -63,6 +64,7 @@ def test_options_of_their_own_make_no_judge_reliable(choose, menu):
     assert (bias["p_noise"] > 0.005) == (choose is coin)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("menu", [None, pytest.param(of_six, marks=pytest.mark.slow)])
 def test_a_judge_that_reads_is_found_whatever_the_menus(menu):
     found = reduce_judgments(pairs(content, menu=menu, items=300).lazy())

@@ -42,6 +42,7 @@ def test_what_is_on_no_scale_is_refused(scale, columns, said):
         scores(scale, **columns)
 
 
+@pytest.mark.slow
 def test_outcomes_that_a_file_leaves_empty_are_told_by_what_was_read(tmp_path):
     told = pl.DataFrame({"outcome": [None, "off_menu", "scored"], "score": [4.0, None, 5.0]})
     assert told.with_columns(outcome_column(told.columns)).columns == ["outcome", "score"]
@@ -98,6 +99,7 @@ def test_ratings_on_one_scale_say_where_their_consistency_is():
     assert "judgerel reduce for self-consistency" in str(said.value)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("scale", "level"), [("likert5", "ordinal"), ("points5", "interval"), ("binary", "nominal")]
 )

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bench.fuzz_tables import EQUAL, OTHER, REFUSED, counted, difference, outcome, tables, word
@@ -20,6 +21,7 @@ def test_any_table_is_counted_as_by_hand_or_refused(table):
     assert kind in (EQUAL, REFUSED), why
 
 
+@pytest.mark.slow
 def test_other_numbers_and_wrong_refusals_are_found(tmp_path):
     rows = [{"item_id": "q", "replication": n, "verdict": word} for n, word in enumerate("AAB")]
     assert outcome((rows, "csv", None), tmp_path) == (EQUAL, "")

@@ -53,6 +53,7 @@ def alphas(rows: pl.DataFrame, **options) -> dict[str, float]:
     return dict(found.select("measurement", "value").rows())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("lost", [0.0, 0.2])
 @pytest.mark.parametrize("name", OWN)
 def test_all_levels_equal_the_package_and_the_scales_own_is_the_default(name, lost):

@@ -24,6 +24,7 @@ def read(tmp_path, text, name="t.csv", **options):
         return judged.frame.collect(), " | ".join(judged.notes)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "n_rows"),
     [
@@ -147,6 +148,7 @@ def run():
     return judgerel_ray.example("run")
 
 
+@pytest.mark.slow
 def test_labels_of_a_run_are_what_is_right_for_every_verb(run, tmp_path):
     items = pl.read_parquet(f"{run}/items.parquet")
     path = tmp_path / "labels.csv"
@@ -232,6 +234,7 @@ def test_what_is_of_the_question_is_joined_to_its_item_by_one_flag(tmp_path, cap
     assert "4 questions asked, each once" in capsys.readouterr().out
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -309,6 +312,7 @@ def test_a_label_beside_a_score_is_no_traceback(tmp_path):
     assert rows["score"].to_list() == [2, 4, 1, 5]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("head", ["ID,Label", "id,human_label", "question_id,Urteil"])
 def test_labels_may_have_other_names(tmp_path, head):
     (tmp_path / "labels.csv").write_text(f"{head}\nq,x\n")
@@ -335,6 +339,7 @@ def test_one_empty_item_is_a_fault_and_no_merged_cell(tmp_path, rows):
         read(tmp_path, "item_id,replication,verdict\n" + rows)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "judge_and_repeats"),
     [
@@ -354,6 +359,7 @@ def test_judges_in_names_of_columns_and_in_keys_are_judges(tmp_path, text, judge
     assert rows.select("item_id", "judge", "replication").is_unique().all()
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "way"),
     [
@@ -377,6 +383,7 @@ def test_what_names_of_columns_tell_is_asked_with_a_flag_that_works(tmp_path, ca
     assert main(["reduce", str(path), "--column", way]) == 0
 
 
+@pytest.mark.slow
 def test_labels_in_other_words_are_said_by_every_verb_and_truth_values_are_none(tmp_path):
     rows = pl.DataFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
                          "verdict": ["True", "False", "True", "True"]})  # fmt: skip
@@ -420,6 +427,7 @@ def test_no_value_below_a_key_is_no_name_beside_ratings(tmp_path):
 QUESTIONS = ("Is the summary faithful to its source?", "Does the answer cite the policy at all?")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "replications", "value"),
     [
@@ -450,6 +458,7 @@ def test_sheets_that_can_mean_one_thing_alone_are_read(tmp_path, text, replicati
     assert "judge" not in rows.columns
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("text", "words"),
     [

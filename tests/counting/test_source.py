@@ -351,6 +351,7 @@ def test_a_line_of_too_many_names_is_refused_with_their_number(tmp_path):
         read_source(str(tmp_path / "x.csv"))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "own.jsonl", "a.parquet"])
 def test_too_many_columns_are_refused_with_their_number(name, tmp_path):
     names = [f"c{i}" for i in range(10_001)]
@@ -371,6 +372,7 @@ def test_too_many_columns_are_refused_with_their_number(name, tmp_path):
 PLAIN_LINES = "".join(f'{{"item_id": "q{i}", "verdict": "A"}}\n' for i in range(20_000))
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
 @pytest.mark.parametrize(
     "kind", ["one line", "one long line", pytest.param("many lines", marks=pytest.mark.slow)]
@@ -425,6 +427,7 @@ def test_names_of_long_lines_are_counted(lines):
     assert records._width_of(text.encode()) == len({json.dumps(k) for one in lines for k in one})
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     "text", ['{"a": "' + '\\"' * 500_000, '"' * 500_001, "{" * 500_000, "\\" * 99]
 )

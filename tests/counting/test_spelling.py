@@ -26,6 +26,7 @@ def agreement(tally):
     return found["value"][0]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
@@ -61,6 +62,7 @@ def test_spellings_of_one_word_are_one_verdict(verdicts, expected):
     assert shown(tally_file(rows(verdicts))) == expected
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("verdicts", "line"),
     [
@@ -94,6 +96,7 @@ def test_verdicts_that_look_alike_are_named_and_counted_apart(verdicts, line):
     assert len(shown(tally)) == len({one.strip().lower().removesuffix(".0") for one in verdicts})
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("verdicts", "told"),
     [
@@ -115,6 +118,7 @@ def test_items_that_no_eye_tells_apart_are_told_by_their_code_points():
     assert line == ("items kept apart that differ in spelling alone: 'cafe\\u0301' and 'caf\\xe9'")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("column", "told"),
     [
@@ -150,6 +154,7 @@ def test_verdicts_that_look_alike_are_not_named_where_they_are_kept_as_written()
     assert not tally.notes
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "word",
     ["NaN", "N/A", "null", "None", "nan", "NA", "", "  ", "<NA>", "#N/A", "#REF!", "#DIV/0!"],
@@ -162,6 +167,7 @@ def test_words_for_nothing_are_no_verdict(word):
     assert tally.rows.collect()["outcome"].to_list() == ["scored", "unparsed"]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("word", ["-", "unknown", "tie", "nothing", "?", "inf"])
 def test_other_words_are_verdicts(word):
     assert word in shown(tally_file(rows(["A", word])))
@@ -273,6 +279,7 @@ def test_places_are_those_of_rows_that_hold_a_verdict():
     assert nested.by_place().totals().tolist() == [1, 2]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("word", ["N/A", "nan", " "])
 def test_a_word_for_nothing_leaves_what_became_of_its_row(word, tmp_path):
     """A refusal and a failed request are not the same for being written beside one word."""

@@ -6,6 +6,7 @@ import pytest
 import judgerel_ray
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     "said",
     [{"score": 3.0}, {"score": 3}, {"verdict": "A"}, {"verdict": None, "outcome": "off_menu"}],

@@ -17,7 +17,6 @@ from judgerel_ray.counting.tie_labels import placed, placed_tally
 from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
 from tests.opening import snapshot
-from tests.tiers import first_of_each
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")
 
@@ -42,7 +41,8 @@ def figures(frame: pl.DataFrame, **asked) -> list[tuple]:
     return [*rows.select(columns).rows(), [str(one.message) for one in said]]
 
 
-@pytest.mark.parametrize("menu", first_of_each(2, [None, shared]))
+@pytest.mark.alike(2)
+@pytest.mark.parametrize("menu", [None, shared])
 @pytest.mark.parametrize(
     ("label", "says"), [("C", []), ("tie", []), ("B", ["verdict tie has the label B: "])]
 )
@@ -111,7 +111,8 @@ def test_models_are_each_their_own_label():
     assert not placed(pl.LazyFrame(rows)).changed
 
 
-@pytest.mark.parametrize("menu", first_of_each(2, [None, shared]))
+@pytest.mark.slow
+@pytest.mark.parametrize("menu", [None, shared])
 def test_one_row_with_a_third_label_makes_no_third_option(menu):
     frame = pairs(first_shown, items=134, menu=menu)
     *right, _ = figures(frame)
@@ -274,6 +275,7 @@ def test_a_letter_that_stays_where_options_move_is_said_though_it_is_declared_an
     assert placed(rows, n_options=2).changed
 
 
+@pytest.mark.slow
 def test_two_letters_that_stay_in_all_orders_are_options(capsys):
     """Of four options in orders ABCD and BACD each of C and D passed for a tie."""
     path = str(Path(__file__).parents[1] / "cases/sheets/tables/two_of_24_orders.csv")

@@ -87,6 +87,7 @@ def test_a_label_that_repeats_the_verdict_tells_nothing(tmp_path, capsys):
     assert as_places.equals(judgerel_ray.reduce(written(places(), tmp_path), verdict_names="place"))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("names", ["AB", "BA", "12", ("first", "second")])
 def test_places_are_what_options_with_labels_say(names, tmp_path):
     """By hand: in order 1 the option at the first place is the one listed second."""
@@ -125,6 +126,7 @@ def test_a_judge_of_one_place_is_one_of_two(tmp_path):
     assert set(found["lead"]) == {"one_place:A"}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -313,6 +315,7 @@ def across_orders(found: pl.DataFrame) -> set:
     return {*rows["undefined"], *rows["value"]}
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("said", RENAMED)
 def test_a_label_that_stays_where_the_order_changes_is_no_place(said, tmp_path, capsys):
     """Of two options one that is named in both orders stood at two places."""
@@ -347,6 +350,7 @@ def test_labels_of_one_judge_tell_nothing_of_another(tmp_path):
     assert across_orders(found.filter(judge="other")) == {None, UNKNOWN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["tie", "equally good"])
 def test_ties_need_no_label(word, tmp_path):
     tied = pl.int_range(pl.len()) % 5 == 0
@@ -376,6 +380,7 @@ def test_ratings_beside_named_verdicts_keep_their_numbers(tmp_path):
     assert set(across["undefined"]) == {UNKNOWN}
 
 
+@pytest.mark.slow
 def test_chance_is_none_where_verdicts_of_other_orders_are_in_it(tmp_path):
     """A judge of the first place: chance is .8 if verdicts are options, and .5 if places."""
     path = written(places(), tmp_path)
@@ -408,6 +413,7 @@ def test_verdicts_of_items_in_one_order_each_are_taken_for_options_and_it_is_sai
     assert named_verdicts(tally_judgments(pl.LazyFrame(rows)), "option", {}).notes == ()
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("frame", "why"),
     [

@@ -60,6 +60,7 @@ def frame_of(table, names, tie, reader):
     return AskFrame(index=0, ask=ask, items=(item,), templates=(template,), judges=())
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from(TABLES), st.lists(words, min_size=2, max_size=4), words, readers)
 def test_what_passes_is_read_back_and_what_is_refused_is_not(table, names, tie, reader):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def asked_by_stage(asked):
     return +requests, conditions
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=FIXTURES)
 @given(asks())
 def test_counts_of_one_ask_are_what_its_waves_yield(make, keys):
@@ -85,6 +87,7 @@ def test_counts_of_one_ask_are_what_its_waves_yield(make, keys):
     assert {place: count.conditions for place, count in counted.items()} == conditions
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=FIXTURES)
 @given(st.lists(asks(), min_size=2, max_size=3))
 def test_answers_that_asks_share_are_counted_once(make, drawn):

@@ -79,6 +79,7 @@ def test_seed_item_and_benchmark_each_draw_anew(make):
     assert len(drawn) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place_of_order", [0, 1])
 def test_options_are_uniform_over_places(make, place_of_order):
     """3,000 items of 5 options: 600 expected in each cell of option x place."""

@@ -170,6 +170,7 @@ def test_judges_compare_the_first_replication_at_one_temperature():
     assert {ask.condition.role for ask, _ in compared} == {"participant", "evaluator_only"}
 
 
+@pytest.mark.slow
 def test_the_order_of_the_models_is_drawn_by_item_and_the_same_for_every_judge():
     def shown(made, role):
         texts = answered(

@@ -167,6 +167,7 @@ def test_sweeps_may_name_the_engines_that_are_made():
     assert set(get_args(sweep.EngineName)) == set(ENGINES)
 
 
+@pytest.mark.slow
 def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference(
     tmp_path, monkeypatch, capsys
 ):
@@ -285,6 +286,7 @@ def by_position(path):
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("states", [True, False])
 def test_its_coefficient_passes_no_judge_of_position(states, tmp_path, monkeypatch):
     """Neither with what the recipe states of it, nor where nothing is stated."""
@@ -321,6 +323,7 @@ def plain_share(table):
     return sum(shares) / len(shares) if shares else None
 
 
+@pytest.mark.slow
 def test_its_coefficient_is_asked_for_what_the_recipe_names_and_keeps_the_laws(monkeypatch):
     laws = {path.name: module_of(path) for path in (ROOT / "tests" / "laws").glob("test_*.py")}
     function = code_of("Add a coefficient")["majority_share"]

@@ -66,6 +66,7 @@ def _hold(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pages.python_failures(text, page.name) == ""
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "page",
     [
@@ -100,6 +101,7 @@ def test_what_only_a_model_prints_is_held_with_the_demo():
     assert unheld == [("README.md", ("make", "demo"))]
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("page", pages.PAGES, ids=_name)
 def test_sweeps_on_pages_are_sweeps(page):
     judge = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "uniform"\n'
@@ -173,10 +175,12 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_bytes()) <= 5000
 
 
+@pytest.mark.slow
 def test_the_schema_of_the_sweep_file_is_current():
     assert generate.SCHEMA.read_text(encoding="utf-8") == generate.schema_text(), "make docs"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "job", sorted(set((ROOT / "jobs").glob("*.toml")) - {ROOT / "jobs/nightly.toml"}), ids=_name
 )
@@ -184,6 +188,7 @@ def test_ready_sweeps_keep_the_schema(job):
     jsonschema.validate(tomllib.loads(job.read_text()), json.loads(generate.SCHEMA.read_text()))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("line", "place"),
     [
@@ -201,6 +206,7 @@ def test_the_schema_refuses_what_a_sweep_would(line, place):
     assert place in [*refused.value.absolute_path, *re.findall(r"'(\w+)'", refused.value.message)]
 
 
+@pytest.mark.slow
 def test_every_key_of_the_schema_says_what_it_means():
     whole = generate.schema()
     known = generate.tables()
@@ -211,6 +217,7 @@ def test_every_key_of_the_schema_says_what_it_means():
     assert silent == []
 
 
+@pytest.mark.slow
 def test_references_name_every_verb_and_every_public_function():
     verbs, sweep = generate.verbs_page(), generate.sweep_page()
     assert re.findall(r"\n## judgerel (\w+)", verbs) == list(VERBS)

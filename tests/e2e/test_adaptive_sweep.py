@@ -12,6 +12,7 @@ from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_settled
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+ALONE = pytest.mark.usefixtures("without_ray")  # what settles is the same anywhere
 
 JUDGE = (
     '[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
@@ -112,6 +113,7 @@ def test_an_adaptive_run_is_a_prefix_of_the_whole_one_where_the_rule_stops(tmp_p
     assert "(0 in this session, 0 pending)" in capsys.readouterr().out
 
 
+@ALONE
 def test_settled_verdicts_are_those_of_the_whole_run(tmp_path):
     assert run(write(tmp_path, 60, name="whole.toml"), tmp_path / "whole") == 0
     assert run(write(tmp_path, ADAPTIVE), tmp_path / "run") == 0
@@ -210,6 +212,7 @@ def test_an_engine_that_dies_while_it_asks_on_changes_nothing(tmp_path, capsys):
     assert main(["verify", str(tmp_path / "run")]) == 0
 
 
+@ALONE
 def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     assert run(write(tmp_path, ADAPTIVE, temperatures=(1.0,)), tmp_path / "run") == 0
     table = read_settled(RunDirectory.open(str(tmp_path / "run")))
@@ -241,6 +244,7 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     assert "then on until its verdict is settled (error 0.05" in said
 
 
+@ALONE
 def test_a_run_that_asked_nothing_adaptively_says_so(tmp_path, capsys):
     assert run(write(tmp_path, 2, temperatures=(1.0,), n_items=2), tmp_path / "run") == 0
     capsys.readouterr()

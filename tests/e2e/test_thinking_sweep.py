@@ -10,6 +10,7 @@ from judgerel_ray.counting.groups.grouping import count_judgments
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+ALONE = pytest.mark.usefixtures("without_ray")  # what stages ask is the same anywhere
 
 N_ITEMS, NAMES = 6, ("ant", "bee", "cat")
 MODEL = (
@@ -111,6 +112,7 @@ def test_roles_are_groups_of_their_own(thought, capsys):
     assert warm["unit"].unique().to_list() == ["item_id"]
 
 
+@ALONE
 def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path, capsys):
     file = sweep(tmp_path / "s", options={"bee": "unparsed = 1.0"})
     assert main(["run", file, "--out", str(tmp_path / "run")]) == 0
@@ -125,6 +127,7 @@ def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path, c
     assert set(others["outcome"]) == {"scored"}
 
 
+@ALONE
 def test_a_model_whose_prompts_can_never_be_sent_is_left_out_of_what_is_compared(tmp_path):
     file = sweep(tmp_path / "s")
     text = (tmp_path / "s" / "s.toml").read_text()
@@ -141,6 +144,7 @@ def test_a_model_whose_prompts_can_never_be_sent_is_left_out_of_what_is_compared
     assert set(others.filter(stage="judge")["outcome"]) == {"scored"}
 
 
+@ALONE
 def test_open_questions_are_judged_by_model(tmp_path):
     file, out = sweep(tmp_path / "s", n_options=0), tmp_path / "run"
     assert main(["run", file, "--out", str(out)]) == 0
@@ -169,6 +173,7 @@ def asked_of(rows, judge):
     return set(mine.select("item_id", "temperature", "replication").iter_rows())
 
 
+@ALONE
 def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tmp_path, capsys):
     file, out = cascade(tmp_path / "s", options={"ant": "unparsed = 0.5"}), tmp_path / "run"
     assert main(["plan", file, "--full"]) == 0

@@ -15,7 +15,7 @@ from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.vllm, pytest.mark.ray]  # the demo's run is in `make test`
+pytestmark = [pytest.mark.vllm, pytest.mark.ray]  # `make test` starts an engine here, once
 
 SWEEP = """
 name = "{name}"
@@ -57,6 +57,7 @@ def texts_of(run: Path) -> dict[str, str]:
     return dict(zip(found["key"], found["text"], strict=True))
 
 
+@pytest.mark.slow
 def test_the_demo_lands_every_planned_request_once(demo_run, demo_sweep, capsys):
     rows = scan_judgments(RunDirectory.open(str(demo_run))).collect()
     capsys.readouterr()
@@ -83,6 +84,7 @@ def test_the_demo_lands_every_planned_request_once(demo_run, demo_sweep, capsys)
     assert sum(judge["prompt"] for judge in plan["judges"]) == status["tokens"]["prompt"]
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, demo_sweep, capsys, outside):
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
     outside(make_actor=lambda *_, **__: pytest.fail("an engine"))
@@ -91,6 +93,7 @@ def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, demo_sweep, ca
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
 
 
+@pytest.mark.slow
 def test_the_intervals_hold_the_truth_of_the_weights(demo_run):
     from demo.pair_judges import known_truths, measured
 
@@ -106,6 +109,7 @@ def test_the_intervals_hold_the_truth_of_the_weights(demo_run):
     assert outside == {}
 
 
+@pytest.mark.slow
 def test_the_demo_shows_whom_to_trust(demo_run, tmp_path):
     """By repeats alone the judge that reads nothing is the better one."""
     from demo.pair_judges import TEMPERATURES, measured
@@ -121,6 +125,7 @@ def test_the_demo_shows_whom_to_trust(demo_run, tmp_path):
     assert "Rely on honest. Do not rely on first." in page.read_text()
 
 
+@pytest.mark.slow
 def test_the_readme_shows_the_demo(demo_run, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     page = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -188,7 +193,6 @@ def test_an_early_stop_gives_the_verdicts_of_whole_replies(questions_run, questi
     assert early["completion_tokens"].sum() < 0.75 * whole["completion_tokens"].sum()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("ray_local")
 def test_a_cold_question_computes_its_prompt_once(run_lean, tmp_path, capsys):
     """ENGINE 6.1: P + (G - 1) tails, where a tail is what follows the last full block."""

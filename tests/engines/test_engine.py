@@ -15,6 +15,7 @@ def test_every_engine_is_made_without_loading_a_model():
         assert engine.counters() == TokenCounts()
 
 
+@pytest.mark.slow
 def test_making_a_vllm_engine_imports_neither_vllm_nor_torch():
     code = (
         "import sys; from judgerel_ray.engines import EngineSpec, judge_fingerprint, make_engine;"

@@ -30,6 +30,7 @@ def behind(text, menu, finish_reason=None):
     return verdict_right_behind_form(text, menu=menu, start=START, finish_reason=finish_reason)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(contents, st.sampled_from(shipped_scales()))
 def test_whenever_it_is_settled_it_is_what_the_reader_reads(content, name):

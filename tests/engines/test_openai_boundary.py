@@ -96,6 +96,7 @@ def test_a_part_is_redacted_whatever_was_made_of_it_one_after_another(key, first
 RULES = "| a | b |\n|" + "-" * 60 + "|" + "-" * 30 + "|\n"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("key", "text", "left"),
     [

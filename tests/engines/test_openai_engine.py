@@ -177,6 +177,7 @@ def test_under_every_fault_a_request_lands_or_fails(fault_server, ask_of, seed):
     assert {None, "400", "json", "usage"} <= kinds
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
@@ -403,6 +404,7 @@ def test_the_server_of_tests_closes_who_came_while_it_stopped(fault_server):
     assert [str(one.message) for one in told] == []
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("thinks", ["tags", "opened", "field"])
 @pytest.mark.parametrize("server_kind", ["vllm", "openai"])
 def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, thinks, server_kind):

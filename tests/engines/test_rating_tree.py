@@ -109,6 +109,7 @@ def brute_force(name, temperature, start=""):
     return totals
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("name", "start"), list(itertools.product(WORDS, ("", START))))
 def test_bounds_close_on_what_enumeration_gives(name, start):
     told = found(name, start)

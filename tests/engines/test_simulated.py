@@ -64,6 +64,7 @@ def test_greedy_is_the_likeliest_verdict_each_time_without_a_seed(simulated, mak
     assert {c.seed for c in completions} == {None}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("form", sorted(FORMS))
 @pytest.mark.parametrize("model", ["uniform", "dirichlet", "position"])
 def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
@@ -200,6 +201,7 @@ def test_it_dies_once_among_several_engines(simulated, make_condition, tmp_path)
     assert len(ask_of(make_engine(spec), make_condition())) == 1
 
 
+@pytest.mark.slow
 def test_it_takes_its_process_along():
     code = """
 import asyncio, sys

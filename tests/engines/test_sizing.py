@@ -107,6 +107,7 @@ def test_a_prompt_without_template_is_counted_as_it_is():
     assert (count(said("Best Response: [[A]]")), how) == (1 + 5, "counted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"chat_template_kwargs": {"polite": True}}])
 def test_a_plan_counts_what_the_engine_encodes(tiny_tokenizer, tmp_path, options):
     """The same ids as transformers gives, for a template with all that templates are made of."""
@@ -157,6 +158,7 @@ def test_a_named_template_of_a_list_is_the_default(tmp_path):
     assert (count(said("Best Response:" * 9)), how) == (6, "counted")
 
 
+@pytest.mark.slow
 def test_counting_loads_neither_torch_nor_transformers():
     """A plan is made in a second or two; either of them would take several."""
     told = (

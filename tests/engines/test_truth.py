@@ -63,6 +63,7 @@ def test_position_shares_are_a_softmax_by_hand(simulated):
     assert by_option(spec, MENU) == pytest.approx({"x": 0.5, "y": 0.25, "z": 0.25})
 
 
+@pytest.mark.slow
 def test_dirichlet_items_have_the_stated_agreement(simulated):
     # E sum p^2 = sum pi (s pi + 1) / (s + 1); with even pi over 3 and s = 2 that is 5/9.
     spec = simulated("dirichlet", concentration=2.0)
@@ -72,6 +73,7 @@ def test_dirichlet_items_have_the_stated_agreement(simulated):
     assert sum(squares) / len(squares) == pytest.approx(5 / 9, abs=0.01)
 
 
+@pytest.mark.slow
 def test_dirichlet_follows_its_base(simulated):
     spec = simulated("dirichlet", concentration=5.0, base={"x": 6, "y": 3, "z": 1})
     shares = [by_option(spec, MENU, item_id=f"q{i}") for i in range(3000)]

@@ -34,6 +34,7 @@ def test_what_is_shipped_is_small_and_names_no_folder_of_a_machine():
         assert not re.search(rb"/(home|root|tmp)/", file.read_bytes()), file
 
 
+@pytest.mark.slow
 def test_what_is_read_stays_as_it_is():
     before = {file: file.stat().st_mtime_ns for file in FOLDER.rglob("*")}
     run = judgerel_ray.example("run")

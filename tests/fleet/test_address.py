@@ -93,6 +93,7 @@ def test_auto_without_a_cluster_or_with_a_dead_one_is_told(monkeypatch, closed_p
         probe_cluster("auto")
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_a_cluster_that_is_there_answers(ray_local):
     place = ray_local.get_runtime_context().gcs_address

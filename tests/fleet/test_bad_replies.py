@@ -52,7 +52,6 @@ from judgerel_ray.store import (
     scan_judgments,
     verify_run,
 )
-from tests.tiers import first_of_each
 
 
 def _faults():
@@ -187,7 +186,8 @@ def n_good(server) -> Counter[str]:
     return Counter(seen.key for seen in server.asked if seen.fault is None)
 
 
-@pytest.mark.parametrize("mode", first_of_each(6, FAULTS.MODES))
+@pytest.mark.alike(6)
+@pytest.mark.parametrize("mode", FAULTS.MODES)
 def test_a_mode_costs_the_reply_that_it_is_of_and_leaves_no_key(
     mode, servers, actor_of, asks_of, run_here, monkeypatch
 ):
@@ -284,6 +284,7 @@ def changed(content: Any, path: str, value: Any) -> None:
         return
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(data=st.data(), chat=st.booleans(), n=st.integers(1, 2))
 def test_whatever_a_field_holds_a_reply_lands_in_its_domain_or_fails_alone(

@@ -150,6 +150,7 @@ def test_a_result_that_was_lost_is_not_the_loss_of_an_engine(monkeypatch, name):
     assert str(error) == f"its result was lost with an object store: {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_a_cluster_of_ones_own_cannot_grow(ray_local):
     assert ray_local.is_initialized()

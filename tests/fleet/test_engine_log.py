@@ -30,6 +30,7 @@ def test_the_cause_and_not_its_echo_is_named():
     assert last_error_line("all is well") is None
 
 
+@pytest.mark.slow
 def test_a_process_reads_the_end_of_its_own_log(tmp_path):
     code = "import sys; from judgerel_ray.fleet.engine_log import error_log_tail\n"
     code += "sys.stderr.write('KeyError: lost'); sys.stderr.flush(); print(error_log_tail())"
@@ -40,6 +41,7 @@ def test_a_process_reads_the_end_of_its_own_log(tmp_path):
     assert "KeyError: lost" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_is_left_alone():
     code = "from judgerel_ray.fleet.engine_log import error_log_tail; print(repr(error_log_tail()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -143,6 +143,7 @@ def tables(out: Path) -> dict[str, pl.DataFrame]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray_local")
 def test_a_sweep_has_the_same_keys_rows_and_events_with_and_without_ray(tmp_path, monkeypatch):
@@ -199,6 +200,7 @@ def test_a_session_that_is_cut_short_is_ended_by_the_next(write_sweep, tmp_path,
     assert tables(tmp_path / "run")["judgments"]["key"].n_unique() == 132
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_ray")
 def test_what_lands_after_its_deadline_is_nobodys(write_sweep, tmp_path, monkeypatch, outside):
     """Taken for dead while it writes: a thread cannot be killed, its lease can be closed."""

@@ -40,7 +40,6 @@ from judgerel_ray.store import (
     scan_judgments,
     verify_run,
 )
-from tests.tiers import first_of_each
 
 
 def lease_of(asks: Sequence[Ask], lease: int = 1, attempt: int = 1) -> Lease:
@@ -596,7 +595,8 @@ SPOILT: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize("value", first_of_each(5, SPOILT))
+@pytest.mark.slow
+@pytest.mark.parametrize("value", SPOILT)
 def test_a_reply_that_no_row_can_hold_costs_that_reply_alone(
     asking, run_here, make_actor_here, value
 ):

@@ -107,6 +107,7 @@ def test_a_responders_answer_has_no_outcome_and_no_verdict(asking):
     assert refused["outcome"] == "failed"
 
 
+@pytest.mark.slow
 @given(
     first=st.integers(0, 40),
     n=st.integers(1, 12),

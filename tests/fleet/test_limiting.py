@@ -120,6 +120,7 @@ def test_one_actor_keeps_the_limits_of_all_judges_of_a_provider(ray_local):
         ask_until_gone(ray_local, first)
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_runs_on_one_cluster_share_a_providers_limits(ray_local):
     runs = [Providers(), Providers()]

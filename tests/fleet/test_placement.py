@@ -477,6 +477,7 @@ def test_names_of_actors_are_never_used_twice(world, asking):
     assert len(set(here.made)) == 12
 
 
+@pytest.mark.slow
 @given(
     nodes=st.lists(st.integers(1, 4), min_size=1, max_size=3),
     judges=st.lists(

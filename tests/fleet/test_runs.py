@@ -264,6 +264,7 @@ def test_an_engine_that_always_dies_gives_its_judge_up_and_the_others_finish(run
     run.check()
 
 
+@pytest.mark.slow
 def test_requests_too_long_land_as_failed_and_are_not_asked_again(runner):
     run = runner({**judge("a"), "max_model_len": 16}, n_items=4)
     summary = run()

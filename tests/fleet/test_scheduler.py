@@ -377,6 +377,7 @@ def check_all_settled(asking, one: Play, work: dict[str, list]) -> None:
         assert board.failed == sum(n for key, n in one.world.errors.items() if key[0] == name)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_happens_every_request_is_settled_once(asking, play, seed):
     draw = random.Random(seed)
@@ -433,6 +434,7 @@ def test_a_poisonous_item_costs_few_engines_however_often_it_is_asked(asking, pl
     assert set(one.world.error_kinds) == {"quarantined"}
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("engines", [1, 4])
 @pytest.mark.parametrize("deadly", ["q0", "q299", "q599"])
 def test_one_deadly_item_among_many_in_flight_is_found_within_the_limits(
@@ -542,6 +544,7 @@ def test_engines_idle_beside_a_long_last_lease_go_to_a_judge_that_waits(asking, 
     assert ends["b"] < 600
 
 
+@pytest.mark.slow
 def test_engines_idle_for_a_moment_are_kept_while_nobody_waits(asking, play, monkeypatch):
     one = play({"a": (1, 4)}, {}, deadline_s=10_000.0)
     before = Actor.run
@@ -649,6 +652,7 @@ def test_a_directory_not_seen_ends_the_run(asking, play, monkeypatch):
         one.wave({"a": asking.items(2, 2), "b": asking.items(2, 2)})
 
 
+@pytest.mark.slow
 def test_a_judge_goes_on_with_the_engines_that_came_up(asking, play, monkeypatch):
     """A third engine never finds its place; that is no reason to give up the two at work."""
     one = play({"a": (1, 3)}, {}, start_timeout_s=50.0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def test_groups_hold_every_item_once_and_are_about_its_root(n):
     assert n < 2 or max(map(len, groups)) < n
 
 
+@pytest.mark.slow
 @given(n=st.integers(1, 700), data=st.data())
 def test_one_deadly_item_costs_few_engines_and_nobody_else(asking, n, data):
     """As the scheduler does it: groups in turn, an engine dies under each that holds the item."""

@@ -175,6 +175,7 @@ def changed(value, path, new):
     return found
 
 
+@pytest.mark.alike(5)
 @quiet
 @settings(max_examples=25, deadline=None)
 @pytest.mark.parametrize("log", LOGS, ids="-".join)
@@ -239,6 +240,7 @@ def test_a_measuring_verb_names_the_command_that_unpacks(tmp_path, capsys):
     assert file.with_suffix("").exists()
 
 
+@pytest.mark.slow
 @quiet
 def test_the_flag_raises_the_ceiling(tmp_path, capsys):
     file, out = tmp_path / "log.json.gz", tmp_path / "j.parquet"

@@ -544,6 +544,7 @@ def test_records_are_read_one_at_a_time(tmp_path):
         list(found)
 
 
+@pytest.mark.slow
 def test_a_record_longer_than_what_is_read_at_once_is_whole(tmp_path):
     file = tmp_path / "log.jsonl"
     file.write_text(lines({"a": "é" * 3_000_000}, {"b": 12345}))

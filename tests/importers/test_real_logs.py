@@ -256,6 +256,7 @@ def test_the_place_of_the_winner_and_the_order_are_those_of_the_game(name, label
     assert found["label"].to_list() == labels
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("name", ["inspect-0.3.285.eval", "promptfoo-0.121.20.jsonl"])
 def test_repeats_of_other_answers_are_not_the_same_prompt_again(name, tmp_path, capsys):

@@ -54,6 +54,7 @@ def counted(sweep):
 TEMPLATES = ("default", "lee2025")
 
 
+@pytest.mark.slow
 def test_the_grid_of_the_paper_is_960000_requests_a_template_and_its_header_says_so():
     *grid, ablation = counted(read_sweep(SWEEP))
     assert grid == [len(TEMPLATES) * 4 * 1000 * 3 * 4 * 5] * 4 == [480_000] * 4

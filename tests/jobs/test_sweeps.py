@@ -140,6 +140,7 @@ def test_the_draws_of_its_asks_are_one_of_each_category():
         assert len({item.category for item in drawn}) == len(drawn)
 
 
+@pytest.mark.slow
 def test_the_demo_plans_what_its_header_says(capsys):
     file = JOBS / "demo__tiny-judge__cpu.toml"
     plan = plan_resolved(resolve(read_sweep(file)))
@@ -161,6 +162,7 @@ def test_the_papers_own_questions_plan_to_66165(recordings, tmp_path):
     assert [stage.items for stage in plan.stages] == [55, 55, 55]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["sweep.py", "reduce.py"])
 def test_a_job_without_arguments_says_its_usage(script):
     found = subprocess.run(

@@ -93,6 +93,7 @@ def test_the_judges_behind_apis_stand_in_for_the_open_ones(tmp_path):
     assert sum(counted(sweep).values()) == 43_200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_behind_apis", [False, True])
 def test_recorded_questions_plan_to_their_counts(recordings, tmp_path, is_behind_apis):
     """Recorded questions in place of upstream's folder, a few of them."""

@@ -78,6 +78,7 @@ def test_every_coefficient_declares_its_laws():
     assert set(LAWS) == set(COEFFICIENTS)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(table=counts(), order=st.randoms(use_true_random=False))
 @settings(max_examples=50)
@@ -89,6 +90,7 @@ def test_the_order_of_units_does_not_matter(name, table, order):
     assert there == (None if here is None else pytest.approx(here, abs=1e-12, rel=1e-11))
 
 
+@pytest.mark.slow
 @given(table=ratings(), order=st.randoms(use_true_random=False))
 def test_the_order_of_raters_does_not_matter(table, order):
     assume(any(r is not None for unit in table for r in unit))
@@ -98,6 +100,7 @@ def test_the_order_of_raters_does_not_matter(table, order):
     assert np.array_equal(here.counts_UV, there.counts_UV)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("name", having("relabelling"))
 @given(table=counts(n_values=4), columns=st.permutations(range(4)))
 @settings(max_examples=50)
@@ -117,6 +120,7 @@ def test_interval_alpha_is_blind_to_unit_and_origin(table, scale, shift):
     assert there == pytest.approx(here, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(table=counts(n_values=4))
 def test_ordinal_alpha_sees_only_the_order(table):
     words = krippendorff_alpha(table, values=["no", "hardly", "rather", "yes"], level="ordinal")
@@ -134,6 +138,7 @@ def test_two_values_make_all_levels_one(table):
         assert found == pytest.approx(nominal, abs=1e-9)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(table=counts())
 @settings(max_examples=50)
@@ -166,6 +171,7 @@ def test_one_replication_is_no_evidence(name):
     assert (found.value, found.undefined, found.n_units) == (None, "single_replication", 0)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(table=counts())
 @settings(max_examples=50)
@@ -173,6 +179,7 @@ def test_a_unit_without_ratings_changes_nothing(name, table):
     assert COEFFICIENTS[name](np.vstack([table, [[0, 0]]])) == COEFFICIENTS[name](table)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", having("unpaired"))
 @given(table=counts())
 @settings(max_examples=50)
@@ -187,6 +194,7 @@ def noise(seed: int, name: str = "") -> np.ndarray:
     return np.random.default_rng(seed).multinomial(m, [0.7, 0.2, 0.1], size=15)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("name", having("noise"))
 def test_noise_is_not_above_its_floor(name):
     statistic = count_statistic(name, n_values=3)
@@ -212,6 +220,7 @@ def test_a_judge_that_knows_its_mind_is_told_from_noise(name):
     assert noise_floor(table, count_statistic(name, n_values=2)).p < 0.01
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("level", LEVELS)
 @given(table=ratings())
 @settings(max_examples=50 if settings.get_current_profile_name() == "quick" else 500)
@@ -227,6 +236,7 @@ def test_alpha_equals_an_independent_implementation(level, table):
     assert mine.value == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("level", LEVELS)
 @given(table=counts(n_values=4))
 @settings(max_examples=50)

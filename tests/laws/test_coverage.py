@@ -23,6 +23,7 @@ def tables(judge: Judge, questions: int, replications: int) -> np.ndarray:
     return judge.counts(questions=questions, replications=replications, runs=RUNS, rng=rng)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("alpha", "questions", "replications"), [(0.2, 20, 20), (0.5, 27, 5), (0.8, 100, 2)]
@@ -40,6 +41,7 @@ def test_intervals_cover(name, alpha, questions, replications):
     assert np.mean([one.high - one.low for one in found]) < 0.45
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "icc1"])
 @pytest.mark.parametrize(
     ("alpha", "questions", "replications"), [(0.0, 100, 2), (0.2, 20, 20), (0.5, 20, 100)]
@@ -56,6 +58,7 @@ def test_where_a_dominating_verdict_breaks_coverage_it_is_flagged(
     assert sum(one.few_informative for one in found) >= 0.9 * RUNS
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("base", ["uniform", "skewed", "pass/fail"])
 def test_noise_is_called_noise(base):
     judge = Judge(base=base, alpha=0.0)
@@ -79,6 +82,7 @@ def test_noise_of_items_is_called_noise():
     assert 0.894 * RUNS <= sum(p > 0.05 for p in ps) < 0.995 * RUNS
 
 
+@pytest.mark.slow
 def test_noise_of_scores_is_called_noise():
     # Heavy tails in units of very different size: no theory of normal scores holds here.
     unit = np.repeat(np.arange(27), [2] * 22 + [40] * 5)

@@ -194,6 +194,7 @@ def test_every_coefficient_has_a_second_implementation():
     assert PLAIN.keys() | elsewhere == COEFFICIENTS.keys()
 
 
+@pytest.mark.alike(5)
 @pytest.mark.parametrize("name", sorted(PLAIN))
 @given(table=tables())
 @MANY
@@ -220,6 +221,7 @@ def test_majorities_of_many(k, data):
     same(majority_stability(table, k).value, two_majorities(table, k))
 
 
+@pytest.mark.slow
 @given(weights=st.lists(st.integers(0, 6), min_size=1, max_size=3), k=st.integers(1, 5))
 @MANY
 def test_majorities_of_known_distributions(weights, k):
@@ -240,6 +242,7 @@ def score_units(draw: st.DrawFn) -> list[list[int]]:
     return draw(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=1, max_size=6))
 
 
+@pytest.mark.slow
 @given(units=score_units(), k=st.integers(1, 6))
 @MANY
 def test_intraclass_correlation_of_scores(units, k):
@@ -257,6 +260,7 @@ def test_intraclass_correlation_of_scores(units, k):
     same(measure(moments_from_scores(matrix), moment_statistic("krippendorff_alpha")).value, alpha)
 
 
+@pytest.mark.slow
 @given(scores=st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=2, max_size=7))
 @MANY
 def test_cronbach(scores):
@@ -282,6 +286,7 @@ def factor_scores(seed: int) -> np.ndarray:
     return rng.normal(size=(n, 1)) * loadings + own
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @MANY
 def test_standardized_alpha_is_that_of_the_mean_correlation(seed):

@@ -74,6 +74,7 @@ def test_every_coefficient_of_items_declares_its_laws():
     assert all(LAWS.values())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", having("order"))
 @given(seed=seeds)
 @FEW
@@ -84,6 +85,7 @@ def test_neither_order_matters(name, seed):
     assert ITEMS[name](mixed).value == pytest.approx(ITEMS[name](scores).value, abs=tolerance)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", having("shift"))
 @given(seed=seeds, shift=st.floats(-100, 100))
 @FEW
@@ -94,6 +96,7 @@ def test_an_items_origin_does_not_matter(name, seed, shift):
     assert ITEMS[name](moved).value == pytest.approx(ITEMS[name](scores).value, abs=tolerance)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("name", having("scale"))
 @given(seed=seeds, scale=st.floats(0.01, 100))
 @FEW

@@ -58,6 +58,7 @@ FILES = {
 }
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("name", FILES)
 def test_gate_and_reduce_print_one_interval(name):
     source = FILES[name]

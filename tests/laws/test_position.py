@@ -12,7 +12,6 @@ import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.agreement.agreement import declaration
-from tests.tiers import first_of_each
 
 N_ITEMS = 20
 N_REPLICATIONS = 22
@@ -53,8 +52,9 @@ JUDGES = {
 }
 
 
+@pytest.mark.alike(11)
 @pytest.mark.parametrize("kind", JUDGES)
-@pytest.mark.parametrize("name", first_of_each(5, OF_AGREEMENT))
+@pytest.mark.parametrize("name", OF_AGREEMENT)
 def test_no_gate_passes_a_judge_of_position(name, kind):
     declared = declaration(name)
     assert declared is not None
@@ -66,8 +66,9 @@ def test_no_gate_passes_a_judge_of_position(name, kind):
     assert open_rows["more_questions"].null_count() == open_rows.height
 
 
+@pytest.mark.alike(11)
 @pytest.mark.parametrize("kind", JUDGES)
-@pytest.mark.parametrize("name", first_of_each(5, sorted(COEFFICIENTS)))
+@pytest.mark.parametrize("name", sorted(COEFFICIENTS))
 def test_reduce_never_says_that_one_prompt_alone_was_asked(name, kind, tmp_path, capsys):
     file = tmp_path / "judgments.csv"
     JUDGES[kind].write_csv(file)

@@ -97,6 +97,7 @@ def range_faults(statistic: CountStatistic, seed: int = 5, n: int = 60) -> list[
     return faults
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_REPLIES])
 def test_worst_and_best_case_are_those_of_every_way_to_fill_in(name):
     assert range_faults(statistic_of(name)) == []
@@ -138,6 +139,7 @@ def side_faults(statistic: CountStatistic) -> list[str]:
             if one is not None and sign * one > best + 1e-9]  # fmt: skip
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_REPLIES])
 def test_no_table_is_better_than_units_of_one_verdict(name):
     statistic = statistic_of(name)
@@ -152,6 +154,7 @@ def test_a_reply_with_a_verdict_is_better_than_one_without():
     assert value(statistic, np.array([[3, 1]])) > value(statistic, np.array([[2, 2]]))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_share_stays_between_0_and_1_and_only_a_share_does(name):
     width = 2 if name in OF_REPLIES else K
@@ -242,6 +245,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("share", SHARES, ids=lambda one: one.name)
 def test_the_first_term_of_a_share_is_what_a_unit_weighs(share):
     assert not weight_faults(share)
@@ -269,6 +273,7 @@ def alpha_fault(statistic: CountStatistic) -> float:
     return most
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_REPLIES])
 def test_a_nominal_alpha_says_so_and_only_it_does(name):
     statistic = statistic_of(name)

@@ -154,6 +154,7 @@ def test_another_setting_of_the_same_weights_is_compared_at_0_alone(run_of):
     assert told(between(one, fewer))[0.0, "prompt", "texts"] == (0, 3)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "other",
     [
@@ -193,6 +194,7 @@ def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     assert capsys.readouterr().out.startswith("Serving noise of j")
 
 
+@pytest.mark.slow
 def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):
     run = run_of("one", asks=("temperatures = [1.0, 0.0]\n",))
     for form in ("table", "json"):

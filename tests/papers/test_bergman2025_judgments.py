@@ -181,6 +181,7 @@ def test_replies_may_be_read_again(tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("JUDGEREL_DATA" not in os.environ, reason="JUDGEREL_DATA names no recordings")
 def test_the_recorded_file_gives_the_published_accuracy():
     path = str(RECORDED / "monolithic_claude.parquet")

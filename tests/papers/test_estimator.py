@@ -88,6 +88,7 @@ def test_questions_answered_alike_have_no_factor_analysis(n_questions):
     assert found.omega_undefined == "singular_correlations"
 
 
+@pytest.mark.slow
 def test_two_alike_among_many_have_an_omega_whatever_the_rounding():
     codes = dice(4, 12, 14)
     codes[:, 1] = codes[:, 0]
@@ -122,6 +123,7 @@ def test_no_codes_raise(codes):
     assert found.n_varying + found.n_constant + found.n_silent == found.n_questions
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("shape", [(100, 25), (100, 8), (50, 3), (30, 2), (15, 20)])
 def test_exact_derivatives_give_the_library_s_omega(shape):
     corr = absolute_correlations(dice(5, *shape))

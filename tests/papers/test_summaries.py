@@ -48,6 +48,7 @@ def test_without_an_interval_there_is_no_band():
     assert (verbal_band(None, None).band, verbal_band(None, None).spans) == (None, ())
 
 
+@pytest.mark.slow
 @given(st.floats(-2, 1), st.floats(0, 1))
 def test_a_wider_interval_never_touches_fewer_bands(low, width):
     narrow, wide = verbal_band(low, low + width), verbal_band(low - 0.1, low + width + 0.1)

@@ -243,6 +243,7 @@ BEFORE = ["", "So be it: ", "```json\n", "{ not json, ", '"quoted" ']
 AFTER = ["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(menus, st.sampled_from(BEFORE), st.sampled_from(AFTER))
 def test_json_of_any_words_is_read_back(names, before, after):
@@ -273,6 +274,7 @@ PIECES = ["[[A]]", "[[B]]", "[[Z]]", "[[", "]]", "Answer: B", "Answer: Z", '{"wi
 replies = st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=5).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(replies, st.sampled_from(["stop", "length"]))
 def test_a_reply_gives_a_label_of_the_menu_or_none_with_the_reason(text, finish_reason):
@@ -299,6 +301,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "text",
     [

@@ -93,6 +93,7 @@ def test_a_prompt_holds_no_rating_that_a_judge_could_echo(name, scale):
         assert reading.outcome is Outcome.UNPARSED
 
 
+@pytest.mark.slow
 def test_all_ways_of_asking_share_the_item_and_its_response():
     asked = [
         prompt(name, criterion=load_criterion(criterion), definition=length, scale=scale)

@@ -152,6 +152,7 @@ def is_written(label: str, text: str) -> bool:
     return re.search(rf"(?<![a-z])(?<!ty[ -]){said}{words}(?![a-z])", text) is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(texts, scales, policies, endings, forms)
 def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy, ended, form):
@@ -168,6 +169,7 @@ def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy
         assert policy == "unanimous"
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(texts, scales, policies, endings, forms)
 def test_no_reply_reads_as_a_value_that_is_not_written_in_it(text, scale, policy, ended, form):
@@ -249,6 +251,7 @@ def test_a_fraction_scores_only_out_of_the_highest_of_its_scale(value, highest, 
             assert rating.outcome is (Outcome.SCORED if on_it else Outcome.OFF_MENU)
 
 
+@pytest.mark.slow
 @given(texts, st.sampled_from(SCALES))
 def test_a_number_is_never_a_word_and_a_word_never_a_number(text, scale):
     assume(
@@ -257,6 +260,7 @@ def test_a_number_is_never_a_word_and_a_word_never_a_number(text, scale):
     assert scale.labels or read(text, scale).outcome is not Outcome.SCORED
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(texts, st.sampled_from(SCALES), st.data(), texts)
 def test_stopping_early_changes_no_reading(before, scale, data, after):
@@ -267,6 +271,7 @@ def test_stopping_early_changes_no_reading(before, scale, data, after):
     assert read(text[:end], scale) == read(text, scale)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(texts, scales, policies, endings, st.integers(0, 80), forms)
 def test_what_is_settled_early_stays(text, scale, policy, ended, cut, form):

@@ -46,6 +46,7 @@ def judgments(request, recordings: Path) -> tuple[str, pl.DataFrame]:
     return request.param, pl.read_parquet(path, columns=["temperature", "text"])
 
 
+@pytest.mark.slow
 def test_the_published_rule_gives_the_published_shares_of_no_verdict(judgments):
     judge, rows = judgments
     silent = pl.col("text").map_elements(
@@ -57,6 +58,7 @@ def test_the_published_rule_gives_the_published_shares_of_no_verdict(judgments):
     assert (round(shares.min(), 2), round(shares.max(), 2)) == (low, high)
 
 
+@pytest.mark.slow
 def test_where_the_first_declared_verdict_differs_from_the_published_rule(judgments):
     judge, rows = judgments
     kinds = Counter()

@@ -33,6 +33,7 @@ CORRECTNESS = menu_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(texts, texts, st.sampled_from(["stop", "length"]))
 def test_nothing_that_follows_changes_it(text, rest, finish_reason):
@@ -51,6 +52,7 @@ RATED = (
 ratings = st.lists(st.sampled_from(RATED), max_size=7).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(ratings, ratings, ratings, st.sampled_from(shipped_scales()))
 def test_nothing_that_follows_changes_a_rating(before, after, rest, name):

@@ -107,6 +107,7 @@ def test_the_reply_is_read_and_not_the_thought(around, form, reader):
         assert settled_reading(f"{begun}{wrong}", finish_reason=None, menu=menu) is None
 
 
+@pytest.mark.slow
 def test_of_five_thousand_replies_none_is_read_by_its_thought():
     draw = random.Random(20261126)
     fillers = ["So", " the first", "\n", "is better", ". ", "**", "however,", " wait", "\n\n", "1."]
@@ -217,6 +218,7 @@ def test_what_is_left_of_a_reply_holds_no_thought(text):
     assert split.thought is not None or split.reply == text
 
 
+@pytest.mark.slow
 def test_long_rows_of_marks_are_read_in_time():
     for text in ("<think>" * 40_000 + "</think" * 40_000, "</think>" * 40_000, "{" * 100_000):
         assert split_thought(text).reply in ("", text)

@@ -47,6 +47,7 @@ def held_out(labels: pl.DataFrame):
     return people_match(counts, np.zeros(len(counts), dtype=int))
 
 
+@pytest.mark.slow
 def test_feedbackqa_half_of_the_items_have_no_majority(recordings: Path):
     items = items_to_frame(load_items("feedbackqa", str(recordings / "items/feedbackqa.parquet")))
     right = right_options(items)

@@ -53,6 +53,7 @@ def test_all_published_accuracies_have_their_published_intervals():
     assert tables(*(model for model, *_ in PUBLISHED)) == expected
 
 
+@pytest.mark.slow
 def test_accuracy_and_ranking_of_the_recorded_model(claude):
     found, rows = claude
     systems = found.systems

@@ -13,7 +13,6 @@ from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
-from tests.tiers import first_of_each
 
 HOSTILE = '"><script>alert(1)</script>'
 OF_PASS = {word: verdict.value for verdict, word in STANDINGS.items()}
@@ -31,7 +30,8 @@ def standing(page: str) -> list[str]:
     return re.findall(r'<p class="(?:met|missed|open)">.*?</p>', page)
 
 
-@pytest.mark.parametrize("kind", first_of_each(4, BY_DEFAULT))
+@pytest.mark.alike(4)
+@pytest.mark.parametrize("kind", BY_DEFAULT)
 def test_the_page_says_what_the_gate_says(kind, tmp_path):
     rows, expected, _ = BY_DEFAULT[kind]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)
@@ -45,6 +45,7 @@ def test_the_page_says_what_the_gate_says(kind, tmp_path):
         assert "may decide" not in page.replace("each judge may decide", "")
 
 
+@pytest.mark.slow
 def test_the_verdicts_stand_before_warnings_and_sections(tmp_path):
     rows, _, _ = BY_DEFAULT["place"]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)
@@ -92,6 +93,7 @@ def test_whose_judgments_of_a_wavering_question_a_person_should_see(tmp_path):
     assert "Ratings of a question by how far replications spread" in page
 
 
+@pytest.mark.slow
 def test_labels_correct_the_score_beside_the_verdict(tmp_path):
     rows = judged(80, 2, steady=0.99).with_columns(
         verdict=pl.col("verdict").replace({"a": "pass", "b": "fail"}),
@@ -139,6 +141,7 @@ def test_the_replies_of_a_run_have_their_texts(tmp_path):
     assert re.search(r'data-head="reply">[^<]', folded)
 
 
+@pytest.mark.slow
 def test_a_terminal_says_the_same():
     path = judgerel_ray.example("judgments.csv")
     found = first_screen(

@@ -82,6 +82,7 @@ def page() -> str:
     return rendered(judgments())
 
 
+@pytest.mark.slow
 def test_every_tag_is_closed_in_its_turn(page):
     checker = Checker(page)
     assert checker.open == []
@@ -188,6 +189,7 @@ STANDING = {
 }
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_says_so_before_any_number():
     page = rendered(judgments(), standing=STANDING)
     checker = Checker(page)

@@ -362,6 +362,7 @@ def test_a_judge_that_says_one_thing_is_warned_of(world):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut_after", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_killed_refresh_is_gone_on_with(world, cut_after):
     world.go()
@@ -626,6 +627,7 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
     assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_stopped_early_is_told_and_the_refresh_stays_pending(
     world, capsys, monkeypatch
 ):

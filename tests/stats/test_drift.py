@@ -26,6 +26,7 @@ def test_a_bet_on_a_uniform_p_is_fair():
     assert (np.diff(payoff(ps)) <= 1e-6).all()
 
 
+@pytest.mark.slow
 def test_p_is_uniform_where_nothing_changed():
     rng = np.random.default_rng(7)
     shares = rng.dirichlet([1, 1, 1], 8)
@@ -112,6 +113,7 @@ def test_drift_free_series_keep_the_level():
     assert np.mean(alarms) <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / 60)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_a_planted_drift_is_seen(drift):
     rng = np.random.default_rng(11)

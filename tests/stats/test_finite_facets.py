@@ -154,6 +154,7 @@ def few_drawn(rng, questions, levels, main):
     return label_cells(np.stack([passed, 3 - passed], 1), {"q": q, "o": o})
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_four_levels_are_drawn():
     """Of main effects of sd 1.5: leaving out questions alone covers .20, .55 and .75 of these."""
     rng = np.random.default_rng(8)

@@ -40,6 +40,7 @@ def test_a_name_that_is_not_there_is_said_so():
         judgerel_ray.stats.nonesuch  # noqa: B018
 
 
+@pytest.mark.slow
 def test_coefficients_load_no_plans():
     assert all(importlib.util.find_spec(f"judgerel_ray.stats.{name}") for name in PLANS)
     code = (
@@ -52,6 +53,7 @@ def test_coefficients_load_no_plans():
     assert done.stdout.split("\n")[:2] == ["[]", "True"]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "before",
     [

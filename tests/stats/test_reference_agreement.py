@@ -36,6 +36,7 @@ def test_single_is_the_mean_over_replications_and_averaged_that_of_the_mean(name
     assert (found.coefficient, found.n_averaged) == (name, 4.0)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", CORRELATIONS)
 def test_its_intervals_leave_questions_out(name):
     scores, truth = drawn(items=24, replications=2)

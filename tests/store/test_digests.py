@@ -57,6 +57,7 @@ def test_sections_cover_every_byte_of_any_file():
         assert len(found["b"]) == 2 * len(found["a"]) == 2 * -(-9 // rows_of_a_group)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("column", ["verdict", "item_id", ""])
 def test_a_flipped_bit_of_what_is_read_is_refused(landed, column):
     commit = read_ledger(landed).commits[1]
@@ -139,6 +140,7 @@ def test_a_record_missed(landed):
     assert scan_judgments(landed).collect().height == 30
 
 
+@pytest.mark.slow
 def test_a_torn_record_that_a_later_attempt_settled_is_no_matter(landed, land_rows):
     landed.files.write("commits/s0001-l000003-a1.json", b"{")
     with pytest.raises(StoreError, match="is torn, altered or gone"):

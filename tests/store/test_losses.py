@@ -120,6 +120,7 @@ def test_strays_do_not_count(judged):
     assert (seen, session.lost, session.ledger.n_rows) == ([12], (JUDGED,), 8)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("gone", "folders"),
     [

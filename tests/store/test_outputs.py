@@ -222,6 +222,7 @@ def test_one_more_name_of_a_part_is_the_part(refused):
     assert "is what is read" in refused("reduce", "run", "--out", "mine.parquet", "--force")
 
 
+@pytest.mark.slow
 def test_a_page_may_lie_directly_in_a_run(refused, capsys):
     assert main(["report", "a.csv", "--out", "run/report.html"]) == 0
     assert main(["report", "a.csv", "--out", "run/report.html"]) == 0
@@ -261,6 +262,7 @@ WRITERS = [
 ]
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_earlier_output_is_replaced_and_nothing_else(refused, capsys, arguments, name):
     assert main([*arguments, name]) == 0
@@ -302,6 +304,7 @@ def added(name):
     Path(name).write_text(text)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("saved", ["in place", "as a new file"])
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_output_that_was_changed_since_stays(capsys, arguments, name, saved):
@@ -325,6 +328,7 @@ def test_an_output_that_was_changed_since_stays(capsys, arguments, name, saved):
     assert Path(name).read_bytes() == first
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
 def test_an_earlier_output_stays_where_the_numbers_are_others(arguments, name):
     assert main([*arguments, name]) == 0
@@ -362,6 +366,7 @@ def test_an_output_of_another_kind_is_no_earlier_one(refused, capsys):
     assert "is what is read" in refused("reduce", "j.parquet", "--out", "j.parquet", "--force")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c.csv", "c.json"])
 def test_a_table_of_other_columns_stays(capsys, name):
     assert main(["questions", "a.csv", "--out", name]) == 0
@@ -484,6 +489,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.alike(13)
 @pytest.mark.parametrize("ending", ["csv", "json"])
 @pytest.mark.parametrize("verb", [
     name for name, one in VERBS.items() if one.prints == "file" and name != "cascade"

@@ -68,6 +68,7 @@ def test_names_of_packs():
         assert parse_pack(name) is None
 
 
+@pytest.mark.slow
 def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     land_session(run, land_rows)
     names = [name for name in run.names("commits") if name.startswith("s0001-l")]
@@ -79,6 +80,7 @@ def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     assert verify_run(run) == []
 
 
+@pytest.mark.slow
 def test_few_records_are_not_packed_until_there_are_more(run, land_rows, monkeypatch):
     monkeypatch.setattr(packs, "MIN_RECORDS", 8)
     land_session(run, land_rows)
@@ -89,6 +91,7 @@ def test_few_records_are_not_packed_until_there_are_more(run, land_rows, monkeyp
     assert read_ledger(run) == unpacked(run)
 
 
+@pytest.mark.slow
 def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
     land_session(run, land_rows)
     land_session(run, land_rows)
@@ -99,6 +102,7 @@ def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
     assert read_ledger(run).n_rows == 4 * N
 
 
+@pytest.mark.slow
 def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
     land_session(disk_run, land_rows, n=20)
     opened, plain = [], Disk.read_many
@@ -194,6 +198,7 @@ def test_whatever_becomes_of_a_pack_the_ledger_is_the_same(damaged_run, damage, 
         path.write_bytes(whole)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("how", ["gone", "altered", "cut"])
 @pytest.mark.parametrize("lease", [1, N + 1])  # a commit, and a closed attempt
 def test_a_record_that_a_pack_holds_is_not_lost(disk_run, land_rows, how, lease):
@@ -241,6 +246,7 @@ def test_damage_is_a_note_once_a_session_ended_that_went_on_without_it(disk_run,
     assert held(disk_run, 2) == list(read_ledger(disk_run).commit_names)  # packed once more
 
 
+@pytest.mark.slow
 def test_the_pack_of_the_last_session_is_missed(run, land_rows):
     land_session(run, land_rows)
     assert verify_run(run) == []
@@ -250,6 +256,7 @@ def test_the_pack_of_the_last_session_is_missed(run, land_rows):
     assert verify_run(run) == []
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("step", [0, 1, 2, 3])
 def test_a_driver_killed_at_its_end_loses_nothing(run, land_rows, step, monkeypatch):
     """Before its mark, before its pack, before the mark names the pack, and after all."""
@@ -295,6 +302,7 @@ def test_a_store_that_refuses_a_pack_ends_the_session_all_the_same(run, land_row
     assert read_ledger(run) == unpacked(run)
 
 
+@pytest.mark.slow
 def test_a_driver_that_was_superseded_packs_nothing_and_its_late_rows_do_not_count(run, land_rows):
     begin_session(run)
     for lease in range(1, N + 1):
@@ -313,6 +321,7 @@ def test_a_driver_that_was_superseded_packs_nothing_and_its_late_rows_do_not_cou
     assert len(held(run, 2)) == N - 1
 
 
+@pytest.mark.slow
 def test_what_lands_after_the_end_is_read_beside_the_pack(run, land_rows):
     land_session(run, land_rows)
     land_rows(run, 1, 9, {"late": [(0, 2)]})

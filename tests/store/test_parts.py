@@ -280,6 +280,7 @@ def test_a_disk_that_fills_up_lands_nothing_and_is_named(disk_run, land_rows, mo
     assert scan_judgments(disk_run).collect().height == 3
 
 
+@pytest.mark.slow
 def test_threads_that_land_and_close_one_attempt_agree(run, land_rows):
     session = begin_session(run).number
 

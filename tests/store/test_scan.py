@@ -33,6 +33,7 @@ def test_columns_keep_their_types(run, land_rows):
     assert scan_completions(run).collect().schema == Completions.create_empty().schema
 
 
+@pytest.mark.slow
 def test_judges_are_chosen_by_name(run, land_rows):
     begin_session(run)
     names = ["a/b", "a b", "a%2Fb", "judge=x"]
@@ -100,6 +101,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("folder", ["data", "texts"])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_files_gone_or_cut_are_told_and_counted_as_a_run_counts_them(

@@ -94,6 +94,7 @@ def test_tombstones_do_not_outlive_their_session(run):
     assert verify_run(run) == []
 
 
+@pytest.mark.slow
 def test_rows_whose_file_is_gone_or_cut_are_pending_again(disk_run, land_rows):
     begin_session(disk_run)
     for lease in (1, 2, 3):

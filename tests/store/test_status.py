@@ -42,6 +42,7 @@ def reopened(run, **fields):
     run.write_bytes(name, seal({**content, **fields}, name, run.identity))
 
 
+@pytest.mark.slow
 def test_a_driver_killed_a_moment_ago_is_not_running(driver):
     run = driver.run
     subprocess.run([sys.executable, "-c", KILLED, run.url], check=False)

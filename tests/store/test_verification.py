@@ -107,6 +107,7 @@ def rewritten(run, commit, which, change):
     run.write_bytes(place, seal(record, place, run.identity))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("which", "change", "expected"),
     [
@@ -154,6 +155,7 @@ def superseded(landed):
     return run
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("name", OTHER_RECORDS)
 @pytest.mark.parametrize("place", [0, 0.3, 0.6, 1])
 def test_every_byte_of_what_counts_no_longer_is_vouched_for(superseded, name, place):
@@ -222,6 +224,7 @@ NO_RECORDS = ("missing_records", "commits")
 NO_SESSION = ("broken_record", "commits/session-0001.json")
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("gone", "expected"),
     [

@@ -89,6 +89,7 @@ def test_majorities_are_promised_by_their_lower_limit_and_mean_shares_promise_mo
     assert promised["judgments"] == 240
 
 
+@pytest.mark.slow
 def test_an_interval_takes_questions_more_than_replications(plain):
     advice = advise_judgments(plain.lazy(), target={"interval_width": 0.05})
     questions = needs(advice, "interval_width", "questions")
@@ -200,6 +201,7 @@ def test_judges_left_out_of_the_groups_become_a_facet(plain):
     assert shares["item_id"] < 0.1 < shares["item_id x judge"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_planned_says_why():
     once = pl.LazyFrame({"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "B"]})
     advice = advise_judgments(once)

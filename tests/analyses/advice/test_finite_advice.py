@@ -34,6 +34,7 @@ def only(advice, lever="apart"):
     return advice.needs.filter(lever=lever).row(0, named=True)
 
 
+@pytest.mark.slow
 def test_a_pair_has_two_orders_and_what_is_offered_is_half_in_each(pulled):
     advice = advise_judgments(pulled.lazy(), target=AIM)
     found = only(advice)
@@ -94,6 +95,7 @@ def test_templates_are_unlimited_or_as_many_as_declared():
         advise_judgments(frame, populations=Populations(sizes={"template": 0}))
 
 
+@pytest.mark.slow
 def test_two_templates_of_many_give_no_interval_and_no_sure_number():
     frame = pairs(np.random.default_rng(3), questions=60, replications=2, templates=2).lazy()
     advice = advise_judgments(frame, target=AIM)

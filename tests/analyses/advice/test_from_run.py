@@ -51,6 +51,7 @@ def test_how_many_judges_there_are_can_be_declared(files):
     assert again.components.equals(unlimited.components)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -73,6 +74,7 @@ def test_mistakes_are_refused(files, options, words):
     assert words in str(error.value)
 
 
+@pytest.mark.slow
 def test_two_files_and_one_file_compared(files):
     two = judgerel_ray.compare(files[0], files[1])
     assert two.select("a", "b").unique().rows() == [(files[0], files[1])]

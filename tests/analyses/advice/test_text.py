@@ -42,6 +42,7 @@ def column(text, head):
     return " ".join(" ".join(line[start:stop] for line in lines[first + 1 :]).split())
 
 
+@pytest.mark.slow
 def test_advice_answers_each_question_once(judged):
     text = advice_text(advise_judgments(judged).tables())
     titles = [part.splitlines()[0] for part in text.split("\n\n")]
@@ -297,6 +298,7 @@ def short_words(rows, **about):
     return " ".join(printed(advised_short(tables, None, **about)).split())
 
 
+@pytest.mark.slow
 def test_short_advice_names_orders_where_options_have_any_alone(judged):
     assert "asked again: a second template asks it" in short_words(judged)
     assert "option_orders = 2 or a second template" in short_words(judged, has_options=True)

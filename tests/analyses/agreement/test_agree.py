@@ -70,6 +70,7 @@ def kappa_of(rows: pl.DataFrame) -> float:
     return (same - chance) / (1 - chance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.0, 0.2])
 def test_reduce_gives_kappa_where_labels_are_known(lost):
     rows = judgments(lost=lost)
@@ -260,6 +261,7 @@ def test_pairs_rest_on_shared_questions_alone():
         judgerel_ray.agree(judgments(("a",), gold=False))
 
 
+@pytest.mark.slow
 def test_three_judges_are_a_matrix_on_terminal_and_page(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     judgments().write_csv(path)
@@ -288,6 +290,7 @@ def test_the_matrix_is_as_the_pairs():
     assert cells["a"][0] == "-"
 
 
+@pytest.mark.slow
 def test_two_judges_kappas_are_compared_by_question():
     rows = judgments(("a", "c"), repeats=3, lost=0.1)
     found = judgerel_ray.compare(rows, by="judge", coefficients="cohen_kappa")

@@ -36,6 +36,7 @@ def compared(a: pl.DataFrame, b: pl.DataFrame, **options) -> dict[str, dict]:
     return {row["coefficient"]: row for row in found.to_dicts()}
 
 
+@pytest.mark.slow
 def test_a_judge_of_position_is_not_higher_for_repeating_itself():
     rows = compared(asked("content", by_content), asked("place", by_place))
     alpha = rows["krippendorff_alpha"]

@@ -162,6 +162,7 @@ def test_a_tolerance_is_judged_by_the_interval():
     assert standing(far, 0.001) == "a higher"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alphas", "tolerance", "name", "verdicts"),
     [
@@ -245,6 +246,7 @@ def test_alpha_of_scores_has_no_row_for_replies_without_one():
     assert valid.height == 1
 
 
+@pytest.mark.slow
 def test_corrections_are_over_all_tests_of_the_table(three):
     found = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate", "gwet_ac1"])
     assert found.height == 8
@@ -429,6 +431,7 @@ def test_a_score_and_the_verdict_written_beside_it_are_one_category():
         assert found[column].to_list() == pytest.approx(of_reduce.to_list())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("name", "most"),
     [
@@ -453,6 +456,7 @@ def test_no_interval_of_a_difference_reaches_beyond_what_can_be(name, most):
         assert -most <= found["low"] <= found["difference"] <= found["high"] <= most
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("orders", [1, 2])
 @pytest.mark.parametrize("scale", ["points", "likert5"])
 def test_variance_components_of_scores_are_those_of_reduce(scale, orders):

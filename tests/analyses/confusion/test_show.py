@@ -73,6 +73,7 @@ def text(page):
     return " ".join(unescape(bare).split())
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_runs_nothing(page):
     read = Closed(page)
     assert read.open == []
@@ -80,6 +81,7 @@ def test_the_page_is_whole_and_runs_nothing(page):
     assert "There are no verdicts" not in page
 
 
+@pytest.mark.slow
 def test_sections_come_in_the_order_a_reader_asks(text):
     heads = ["Verdicts and assessments", "Accuracy by label", "People", "Share of low uncertainty",
              "The threshold", "Thresholds used elsewhere", "Scores without a threshold",

@@ -46,6 +46,7 @@ def told():
             "apart": quantities(times=4, distinct=True)}  # fmt: skip
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("name", ["accuracy", "accuracy_low", "share_low", "auroc"])
 def test_asking_about_a_text_four_times_narrows_nothing(told, name):
     once, often, apart = (told[how][name] for how in ("once", "often", "apart"))

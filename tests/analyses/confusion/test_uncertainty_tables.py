@@ -35,6 +35,7 @@ def quantities(tables, judge, benchmark, threshold=None):
     return {row["quantity"]: row for row in kept.iter_rows(named=True)}
 
 
+@pytest.mark.slow
 def test_labels_at_a_stated_threshold_are_counted_from_u(tables):
     for judge, _ in JUDGES:
         low = []
@@ -52,6 +53,7 @@ def test_labels_at_a_stated_threshold_are_counted_from_u(tables):
         assert (found["share_low"]["k"], found["share_low"]["n"]) == (n, rows.height)
 
 
+@pytest.mark.slow
 def test_thresholds_are_reported_only_where_they_are_stated(tables):
     stated = tables.labels.filter(pl.col("kind") == "threshold")
     assert set(stated["benchmark"]) == {"grades"}

@@ -117,6 +117,7 @@ def test_shares_of_people_who_pass_count_beside_a_verdict_of_choice(labels):
         judgerel_ray.correct(letters, labels=labels(mixed, "mixed.csv"), positive="A")
 
 
+@pytest.mark.slow
 def test_a_column_gold_counts_as_labels_do(labels):
     frame, truth = judged()
     words = pl.col("label").replace_strict({1: "pass", 0: "fail"}, return_dtype=pl.String)
@@ -130,6 +131,7 @@ def test_a_column_gold_counts_as_labels_do(labels):
         judgerel_ray.correct(frame, width=0.1)
 
 
+@pytest.mark.slow
 def test_what_a_reference_says_is_no_label():
     frame, _ = judged()
     alone = judgerel_ray.correct(several := pl.concat(
@@ -233,6 +235,7 @@ def test_labels_on_the_scale_of_scores_pass_without_a_word(labels, scores, said,
     assert not [one for one in recwarn if one.category is ReadingWarning]
 
 
+@pytest.mark.slow
 def test_who_labels_an_item_twice_is_one_rater(labels):
     frame, truth = judged()
     ann = truth.head(80).with_columns(rater=pl.lit("ann"))
@@ -302,6 +305,7 @@ def test_systems_of_one_judge_are_compared_by_question(labels):
         )
 
 
+@pytest.mark.slow
 def test_labels_drawn_with_known_probabilities_count_by_them(labels):
     frame, truth = judged(1200, 1)
     passed = frame.filter(verdict="pass")["item_id"].implode()
@@ -348,6 +352,7 @@ def test_replies_without_a_verdict_do_not_pass(labels):
     assert one(found)["low"] < truth["label"].mean() < one(found)["high"]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("said", "message"),
     [
@@ -414,6 +419,7 @@ def agreed():
     return judgerel_ray.correct(without_labels())
 
 
+@pytest.mark.slow
 def test_without_labels_judges_are_held_against_each_other(agreed):
     (row,) = agreed.agreed.to_dicts()
     assert row["low"] < 0.8 < row["high"]
@@ -443,6 +449,7 @@ def test_two_judges_and_scores_tell_nothing_without_labels():
         judgerel_ray.correct(two, width=0.1)
 
 
+@pytest.mark.slow
 def test_labels_of_people_that_were_imported_are_the_same(labels, tmp_path):
     frame, truth = judged()
     said = truth.head(80).with_columns(
@@ -477,6 +484,7 @@ def test_a_width_that_no_labels_reach_is_said(labels):
     assert "Where no number is given, labelling everything would not do" in " ".join(text.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["benchmark", "criterion"])
 def test_labels_say_of_which_of_several_things_of_one_name_they_are(labels, column):
     (frame_x, truth), (frame_y, _) = judged(60), judged(60, seed=1)

@@ -32,6 +32,7 @@ def units(n, unstable=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", ["random", "unstable"])
 def test_every_unit_is_drawn_as_often_as_its_probability_says(choose):
     some = units(12, [0.0] * 8 + [0.1, 0.2, 0.4, 0.5])
@@ -75,6 +76,7 @@ def data_of(page):
     return json.loads(found[1])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("choose", ["random", "unstable", "uncertain"])
 def test_page_is_blind_and_has_what_people_need(judged, tmp_path, choose):
     out = tmp_path / "page.html"

@@ -245,6 +245,7 @@ def test_repeats_side_by_side_are_read(tmp_path, capsys):
     assert "run1, run2, run3 as verdict, a replication each" in capsys.readouterr().err
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("kind", ["right", "no right verdicts", "other items", "one judge"])
 def test_a_panel_is_supported_exactly_where_panels_counts_one(kind):
     rows = judged(judge=["a"] * 72, gold=["a"] * 72)

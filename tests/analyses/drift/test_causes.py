@@ -383,6 +383,7 @@ def test_a_judge_that_drifted_once_has_not_moved_every_night_since(world):
     assert [one["cause"] for one in world.go().summary["refreshes"][-1]["causes"]] == ["judge"]
 
 
+@pytest.mark.slow
 def test_an_alarm_hides_no_mistake(world, capsys, monkeypatch):
     world.go()
     world.shift = 0.35
@@ -416,6 +417,7 @@ def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
     assert fresh["difference"].null_count() == len(sweeps)
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
     world.series("anchor_every_h = 20\n")
 

@@ -215,6 +215,7 @@ BY_DEFAULT = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("kind", BY_DEFAULT)
 def test_what_holds_where_nothing_is_required(kind):
     rows, verdict, parts = BY_DEFAULT[kind]
@@ -266,6 +267,7 @@ def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
     assert gate(again, require="krippendorff_alpha >= .667").verdict == "PASS"
 
 
+@pytest.mark.slow
 def test_the_tolerances_of_a_sweep_are_required():
     opened = snapshot(judgerel_ray.example("run"))
     opened = replace(opened, tolerance={"krippendorff_alpha": 0.1})
@@ -294,6 +296,7 @@ def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
     assert better.verdict == "PASS"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement"])
 def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     rows = judged(60, steady=0.95).with_columns(judge=pl.lit("old"))
@@ -309,6 +312,7 @@ def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     assert gate(both, require=rule).verdict == "PASS"
 
 
+@pytest.mark.slow
 def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     from judgerel_ray import compare
 
@@ -323,6 +327,7 @@ def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     assert row["verdict"] == "FAIL"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     "name", [one for one in COEFFICIENTS if not declaration(one).chance_corrected]
 )
@@ -344,99 +349,6 @@ def test_what_would_decide_decides():
     again = [rows.with_columns(pl.col("item_id") + f"-{k}") for k in range(times)]
     side = "PASS" if row["value"] > 0.6 else "FAIL"
     assert gate(pl.concat(again), require="krippendorff_alpha >= .6").verdict == side
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return tmp_path / "looks.jsonl"
-
-
-def test_looks_are_counted_and_their_intervals_widen(ledger):
-    rows = judged(40, 6)
-    widths = []
-    for n in (2, 4, 6):
-        found = gate(rows.filter(pl.col("replication") < n), require="valid_rate >= .5",
-                     ledger=ledger)  # fmt: skip
-        row = found.requirements.row(0, named=True)
-        widths.append(row["high"] - row["low"])
-        assert (found.look.number, found.look.again) == (n // 2, False)
-    assert widths == sorted(widths)
-    again = gate(rows.sample(fraction=1, shuffle=True, seed=1), require="flip_rate <= .5",
-                 ledger=ledger)  # fmt: skip
-    assert (again.look.number, again.look.again) == (3, True)
-    assert len(ledger.read_text().splitlines()) == 3
-
-
-@pytest.mark.parametrize("change", ["fewer", "other", "changed verdicts", "earlier look"])
-def test_a_re_roll_is_refused(ledger, change):
-    rows = judged(40, 3)
-    first = rows.filter(pl.col("replication") < 2)
-    gate(first, require="valid_rate >= .5", ledger=ledger)
-    if change == "earlier look":
-        gate(rows, require="valid_rate >= .5", ledger=ledger)
-    then = {
-        "fewer": first.head(60),
-        "other": judged(40, 3, seed=9),
-        "changed verdicts": first.with_columns(
-            verdict=pl.when(pl.col("item_id") == "q3").then(pl.lit("zz")).otherwise("verdict")
-        ),
-        "earlier look": first,
-    }[change]
-    before = ledger.read_bytes()
-    with pytest.raises(SweepError, match="a re-roll: look"):
-        gate(then, require="valid_rate >= .5", ledger=ledger)
-    assert ledger.read_bytes() == before
-
-
-def test_a_ledger_is_never_put_into_a_run_nor_misread(tmp_path, ledger):
-    from judgerel_ray import example
-
-    with pytest.raises(SweepError, match="lies in a run directory"):
-        gate(judged(), require="valid_rate >= .5", ledger=f"{example('run')}/data/looks.jsonl")
-    with pytest.raises(SweepError, match="the folder of --ledger is not there"):
-        gate(judged(), require="valid_rate >= .5", ledger=tmp_path / "none" / "looks.jsonl")
-    with pytest.raises(SweepError, match="a file that keeps what is written"):
-        gate(judged(), require="valid_rate >= .5", ledger="/dev/null")
-    for text in ("[" * 100_000, "judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
-        ledger.write_text(text)
-        with pytest.raises(SweepError, match="no ledger of looks, or damaged"):
-            gate(judged(), require="valid_rate >= .5", ledger=ledger)
-        assert ledger.read_text() == text
-
-
-def test_a_baseline_that_a_look_left_out_is_not_asked_anew(tmp_path, ledger):
-    rows, path = judged(40, 3), tmp_path / "baseline.parquet"
-    drop, level = f"drop of percent_agreement <= .5 against {path}", "valid_rate >= .5"
-    judged(40, 3, seed=5).write_parquet(path)
-    assert gate(rows, require=[drop], ledger=ledger).look.number == 1
-    for rule in (level, drop, level):
-        look = gate(rows, require=rule, ledger=ledger).look
-        assert (look.number, look.again) == (1, True)
-    gate(pl.concat([rows, judged(9, judge="k")]), require=level, ledger=ledger)
-    judged(40, 3, seed=6).write_parquet(path)
-    with pytest.raises(SweepError, match="a re-roll: look 1 had 120"):
-        gate(pl.concat([rows, judged(9, judge="k")]), require=drop, ledger=ledger)
-
-
-def test_a_ledger_whose_last_line_has_lost_its_end_takes_another(ledger):
-    rows = judged(40, 3)
-    gate(rows.filter(pl.col("replication") < 2), require="valid_rate >= .5", ledger=ledger)
-    ledger.write_text(ledger.read_text().rstrip())
-    assert gate(rows, require="valid_rate >= .5", ledger=ledger).look.number == 2
-    assert len(ledger.read_text().splitlines()) == 2
-
-
-def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
-    from pathlib import Path
-
-    from judgerel_ray import example
-
-    run = Path(example("run"))
-    before = sorted((one, one.stat().st_mtime_ns) for one in run.rglob("*"))
-    found = gate(run, require=["valid_rate >= .5", "accuracy >= .1"], ledger=ledger)
-    assert found.look.number == 1
-    assert set(found.requirements["requirement"]) == {"valid_rate >= .5", "accuracy >= .1"}
-    assert sorted((one, one.stat().st_mtime_ns) for one in run.rglob("*")) == before
 
 
 @pytest.mark.parametrize(
@@ -564,6 +476,7 @@ def drop_of(name, rows, earlier, limit, folder):
     return gate(rows, require=rule).requirements.row(0, named=True)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement", "valid_rate"])
 def test_a_drop_where_no_question_differs_has_an_exact_interval(tmp_path, name):
     rows = judged(60, steady=0.95)
@@ -654,6 +567,7 @@ def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
     assert "asks for more" not in gate(judged(), require="flip_rate <= .01").as_text()
 
 
+@pytest.mark.slow
 def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     """A judge of one answer agrees with itself more than the baseline."""
     constant = judged(60).with_columns(verdict=pl.lit("a"))
@@ -690,6 +604,7 @@ def test_a_drop_of_a_judge_that_follows_the_place_meets_nothing(name, tmp_path):
     assert drop_of(name, reader, reader, 0.9, tmp_path)["reason"] != "follows_place"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "why"),
     [("accuracy", "has no right verdict of them"), ("valid_rate", "was not asked them")],
@@ -777,6 +692,7 @@ def test_requests_that_failed_are_said_beside_a_valid_rate_that_leaves_them_out(
     assert gate(judged(), require="valid_rate >= .9").notes == ()
 
 
+@pytest.mark.slow
 def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch, recwarn):
     """Several drops against one baseline read it as little as one does."""
     now, earlier = (judged(40, steady=steady) for steady in (0.95, 0.97))

@@ -12,6 +12,7 @@ from judgerel_ray import example
 FILE = example("judgments.csv")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("made", [
     copy.copy, lambda one: pickle.loads(pickle.dumps(one)), replace,
 ], ids=["copied", "pickled", "replaced"])  # fmt: skip

@@ -13,7 +13,6 @@ from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_
 from judgerel_ray.store.records import PROGRESS, seal
 from judgerel_ray.store.status import read_status
 from tests.opening import snapshot
-from tests.tiers import first_of_each
 
 ITEMS = [
     f'{{"item_id": "q{i}", "question": "Which {i}?", "options": ["a", "b", "c"], "gold": "b"}}'
@@ -104,7 +103,8 @@ def test_who_is_asked_next_is_who_the_rows_say(cascade):
     assert [one for one in verify_run(cascade.run) if one.level == "error"] == []
 
 
-@pytest.mark.parametrize("dies_after", first_of_each(6, [7, 0, 2, 5, 9, 12]))
+@pytest.mark.slow
+@pytest.mark.parametrize("dies_after", [7, 0, 2, 5, 9, 12])
 def test_a_driver_that_died_in_any_wave_asks_what_is_pending_and_no_more(cascade, dies_after):
     with pytest.raises(Killed):
         ask_all(cascade, dies_after=dies_after)
@@ -116,6 +116,7 @@ def test_a_driver_that_died_in_any_wave_asks_what_is_pending_and_no_more(cascade
     assert rows_of(cascade).height == again.height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("told", "state"), [("running", "incomplete"), ("done", "done")])
 def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
     with pytest.raises(Killed):
@@ -128,6 +129,7 @@ def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
     assert status.state == state
 
 
+@pytest.mark.slow
 def test_a_text_that_ended_at_its_limit_is_known_for_one(cascade):
     ask_all(cascade)
     run = cascade.run

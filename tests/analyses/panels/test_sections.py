@@ -71,6 +71,7 @@ def test_without_costs_or_confidence_there_is_no_cascade(page):
     assert (mute.count(PANELS), mute.count(CASCADE)) == (1, 0)
 
 
+@pytest.mark.alike(5)
 @pytest.mark.parametrize(
     "frame",
     [

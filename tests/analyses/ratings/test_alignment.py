@@ -189,6 +189,7 @@ def test_references_of_nothing_rated_are_said(tmp_path):
         judgerel_ray.align(pl.DataFrame(rated), reference=str(path))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("column", ["benchmark", "criterion", "responder"])
 def test_a_reference_says_of_which_of_several_things_of_one_name_it_is(tmp_path, column):
     path = str(tmp_path / "people.csv")

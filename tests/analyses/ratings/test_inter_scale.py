@@ -71,6 +71,7 @@ def test_groups_hold_the_scores_of_every_scale_by_item_and_responder(one):
     assert group.questions_N.tolist() == group.units["item_id"].to_list()
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("mapping", SCALE_MAPPINGS)
 def test_every_number_is_that_of_the_statistics(one, mapping):
     choice = scale_choice(mapping=mapping)

@@ -169,6 +169,7 @@ def test_a_run_that_is_done_says_nothing(sweep, driver_of, capsys):
     assert "unfinished" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
     Path(half_run, "plan.json").unlink()
     page = tmp_path / "r.html"

@@ -40,6 +40,7 @@ def test_an_alpha_of_two_subjects_says_why_it_has_no_interval_and_who_was_left_o
     assert any("28 of 30" in one for one in remarks({**row, "noise": None}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cronbach_alpha", "mcdonald_omega"])
 def test_identical_items_are_not_questions_that_are_alike(name):
     scores = np.repeat(np.random.default_rng(2).normal(size=(30, 1)), 6, axis=1)
@@ -52,6 +53,7 @@ def test_identical_items_are_not_questions_that_are_alike(name):
     assert "alike" not in estimator_words(row)
 
 
+@pytest.mark.slow
 def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
     rng = np.random.default_rng(3)
     # Unequal variances, so that raw and standardized differ.
@@ -72,6 +74,7 @@ def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
     assert abs(raw["value"] - alpha) > 0.01
 
 
+@pytest.mark.slow
 def test_a_heywood_case_is_a_remark_with_the_improper_value():
     # Three items, the first correlated .8 with both of two that correlate .5.
     rng = np.random.default_rng(4)

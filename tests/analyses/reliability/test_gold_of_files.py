@@ -81,6 +81,7 @@ def test_a_question_with_two_right_answers_is_said(tmp_path):
         question_rows(str(file))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels, jr.cascade, jr.advise])
 def test_every_verb_that_uses_gold_says_where_it_differs_inside_a_question(use):
     """Between the judges asked, too: a question has one right answer, the same for every judge."""
@@ -154,6 +155,7 @@ def test_scores_on_another_scale_than_gold_have_no_accuracy():
     assert found.sort("judge")["value"].to_list() == [pytest.approx(2 / 3), None]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels])
 def test_systems_who_answer_in_other_words_than_gold_are_refused(use):
     with pytest.raises(SweepError, match=r"verdict and gold of b have no value in common.*'yes'"):
@@ -218,6 +220,7 @@ def test_accuracy_is_an_independent_count_or_none(rows):
             assert f"in {len(strange)} of the {len(known)} rows" in lines[0]
 
 
+@pytest.mark.slow
 def test_of_a_run_every_verb_knows_the_right_option_of_every_protocol_that_has_one():
     keys = ["judge", "protocol", "temperature"]
     run = jr.example("run")

@@ -220,6 +220,7 @@ def test_the_three_lead_with_the_same(case, tmp_path, capsys):
         assert praised not in page
 
 
+@pytest.mark.slow
 def test_a_share_without_verdicts_is_flagged_beside_agreement(tmp_path, capsys):
     path = str(tmp_path / "rows.parquet")
     pl.DataFrame(held(0.66)).write_parquet(path)
@@ -270,6 +271,7 @@ def test_nothing_is_met_or_higher_where_few_replies_hold_a_verdict(tmp_path, cap
     assert "replies hold a verdict: nothing is said of what more judgments are worth." in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "follows"), [(0.5, False), (0.95, True)])
 def test_ties_make_no_judge_follow_the_place(share, follows):
     """They stand nowhere: shares of the same place and of the same option are of other pairs."""
@@ -284,6 +286,7 @@ def test_ties_make_no_judge_follow_the_place(share, follows):
     assert (leads == {"follows_place"}) is follows
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("items", "said"),
     [
@@ -335,6 +338,7 @@ def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
     assert "Of fixed: Reproducibility is unknown" in mixed
 
 
+@pytest.mark.slow
 def test_ratings_are_noise_on_the_page_where_their_error_is():
     """Two ratings of a steady judge are seldom exactly equal, and seldom far apart."""
     found = judgerel_ray.reduce(judgerel_ray.example("run"))

@@ -88,6 +88,7 @@ def test_default_groups_coefficients_and_policies():
     ]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_neither_the_order_nor_the_partitioning_of_rows_matters(seed, tmp_path):
     frame = judgments(seed)

@@ -182,6 +182,7 @@ def test_no_order_of_rows_matters():
     assert json.dumps(first.to_dicts()) == json.dumps(again.to_dicts())
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("options", "orders", "said"),
     [

@@ -74,6 +74,7 @@ LAWS = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(17)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("n_judges", [1, 2, 14])
 def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
@@ -87,6 +88,7 @@ def test_it_fits_one_screen(law, n_judges, tmp_path, capsys):
     assert sum(line.startswith("judge-") and "  " in line for line in lines) >= n_judges
 
 
+@pytest.mark.alike(11)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("n_replies", "labelled"), [(6, False), (1, True)])
 def test_the_command_it_ends_with_runs(law, n_replies, labelled, tmp_path, capsys):
@@ -114,6 +116,7 @@ def test_a_command_has_only_options_of_its_verb(verb):
     assert ("--labels" in words) == ("--labels" in known)
 
 
+@pytest.mark.slow
 def test_in_full_is_all_and_json_is_the_same(capsys):
     path = jr.example("judgments.csv")
     texts = {}
@@ -144,6 +147,7 @@ IN_FULL_ALONE = {
 }
 
 
+@pytest.mark.alike(7)
 @pytest.mark.parametrize("flag", Flag)
 def test_every_flag_shows(flag):
     rows = _rows(random.Random(3), 1, LAWS["by option"])
@@ -170,6 +174,7 @@ LEADS = {
 }
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("code", LEADS)
 def test_every_lead_shows(code, tmp_path, capsys):
     law, words = LEADS[code]
@@ -206,6 +211,7 @@ def _stuck(_draw, _judge, _question, r):
     return {"replication": r // 2, "option_order": r % 2, "label": "BA"[r % 2], "verdict": "x"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [LAWS["by place"], _stuck])
 def test_no_judge_that_is_to_be_left_out_goes_unnamed(second, tmp_path, capsys):
     draw = random.Random(11)
@@ -285,6 +291,7 @@ def test_no_agreement_stands_beside_too_few_verdicts(tmp_path, capsys):
     assert "-" not in many.removeprefix("judge-1").split()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("n_judges", [1, 2])
 @pytest.mark.parametrize("gold", [True, False])
 def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp_path, capsys):
@@ -300,6 +307,7 @@ def test_what_was_asked_once_is_held_against_its_labels_next(n_judges, gold, tmp
     assert last.split() == ["judgerel", "agree" if gold else "doctor", str(path)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.9, 0.5])
 def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     draw = random.Random(6)
@@ -318,6 +326,7 @@ def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     assert f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]" in text
 
 
+@pytest.mark.slow
 def test_a_judge_whose_groups_are_all_alike_is_named_alone(tmp_path, capsys):
     draw, laws = random.Random(5), {"a": LAWS["by place"], "b": LAWS["by option"]}
     rows = pl.DataFrame([

@@ -166,6 +166,7 @@ def test_a_file_without_gold_has_no_such_section(answers, tmp_path):
     assert "Accept or reject" not in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_gold_that_names_no_verdict_is_said_and_the_page_is_there_all_the_same(answers, tmp_path):
     odd = tmp_path / "odd.parquet"
     pl.read_parquet(answers).with_columns(gold=pl.lit("yes")).write_parquet(odd)

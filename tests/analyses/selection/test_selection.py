@@ -70,6 +70,7 @@ def test_the_order_of_rows_means_nothing(thinking):
         assert table.equals(again), name
 
 
+@pytest.mark.slow
 def test_every_judge_role_and_temperature_is_a_system(thinking):
     found = _tables(thinking(20, temperatures=(0.0, 0.7))).systems
     assert found.unique(["judge", "role", "temperature"]).height == 3 * 3 * 2
@@ -113,6 +114,7 @@ def test_an_answer_is_no_witness_of_its_own_agreement():
     assert np.isnan(system.scores_N("agreement")[3])
 
 
+@pytest.mark.slow
 def test_agreement_and_support_rank_answers_of_a_known_law(thinking):
     found = _tables(thinking(150, replications=5)).systems
     alone = found.filter(pl.col("role") == "responder")

@@ -182,6 +182,7 @@ def test_it_refuses(rows, k, known):
         majority_stability(rows, k, known=known)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("k", [170, 171, 172, 501])
 def test_votes_whose_factorial_is_no_double_are_counted(k):
     shares = np.array([[0.55, 0.45], [0.001, 0.999], [1.0, 0.0]])

@@ -38,6 +38,7 @@ def tried(name, level, seen, missing):
     return (min(known), max(known)) if known else (None, None)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_the_extremes_are_those_of_all_ways(name, level):
     for seen, missing in tables(1, 8):
@@ -46,6 +47,7 @@ def test_the_extremes_are_those_of_all_ways(name, level):
         assert (found.low, found.high) == pytest.approx(tried(name, level, seen, missing))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_no_way_goes_beyond_a_bracket(name, level, monkeypatch):
     n_ends = 0

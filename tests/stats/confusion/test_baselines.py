@@ -24,6 +24,7 @@ def judge(n: int, seed: int, n_options: int = 4):
     return matrices, scores, right, np.array(chosen)
 
 
+@pytest.mark.slow
 def test_it_ranks_judgments_and_mends_some():
     matrices, scores, right, chosen = judge(500, 1)
     found = cross_fitted_model(matrices, scores, right, seed=3)

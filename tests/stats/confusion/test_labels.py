@@ -204,6 +204,7 @@ def test_cross_fitted_labels_never_saw_what_they_label():
         assert other.thresholds[fold] == threshold
 
 
+@pytest.mark.slow
 def test_in_sample_accuracy_is_optimistic_and_cross_fitted_is_not():
     # Labels that know nothing: whatever is low is right in 60 % of the cases.
     in_sample, fair, n_low = [], 0, 0

@@ -93,6 +93,7 @@ def test_two_normalised_options_have_labels_symmetric_about_one_half(a, b, thres
     assert len(labels) == 1
 
 
+@pytest.mark.slow
 @given(matrices(), st.randoms(use_true_random=False))
 def test_the_order_of_options_changes_nothing(matrix, random):
     order = list(range(len(matrix)))

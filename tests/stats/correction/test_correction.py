@@ -224,6 +224,7 @@ def simulated(rng, *, copies):
     return np.eye(2)[(true[:, None] ^ wrong).astype(int)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("copies", "correlated"), [(1, False), (3, True)])
 def test_errors_that_judges_share_are_seen_in_what_they_are_worth(copies, correlated):
     found = dawid_skene(simulated(np.random.default_rng(11), copies=copies), resamples=60)

@@ -85,6 +85,7 @@ def test_negative_components_count_as_nothing_and_are_named():
     assert one.generalizability == pytest.approx(4.5 / (4.5 + 4 / 3))
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_reliability_of_one_judgment():
     rng = np.random.default_rng(2)
     covered = 0

@@ -131,6 +131,7 @@ def test_levels_all_alike_leave_krippendorff():
     assert found.value == pytest.approx(krippendorff_alpha(whole).value, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 20])
 def test_a_judge_of_position_is_at_zero_in_the_mean(m):
     """Law: the share of pairs of one item is not read as signal, however few the questions are."""
@@ -159,6 +160,7 @@ def test_a_judge_of_pure_position_reproduces_nothing(name):
     assert krippendorff_alpha(counts).value == 1.0  # and repeats itself
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uneven", [False, True])
 def test_closed_null_is_what_permutations_show(uneven, monkeypatch):
     rng = np.random.default_rng(8)
@@ -192,6 +194,7 @@ def test_noise_is_called_noise_though_position_is_not():
     assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
+@pytest.mark.slow
 def test_intervals_cover_a_truth_that_order_halves():
     """Half of what a judge says of an item it says by content, half by position."""
     rng = np.random.default_rng(10)

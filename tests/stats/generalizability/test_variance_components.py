@@ -144,6 +144,7 @@ def test_known_components_are_recovered():
     assert (error < 0.08).all()
 
 
+@pytest.mark.slow
 def test_gini_components_of_a_dirichlet_judge_are_recovered():
     # Shares Dirichlet(s pi): the question's part of Gini's variance is 1 / (1 + s).
     rng = np.random.default_rng(3)
@@ -189,6 +190,7 @@ def test_degenerate_data_say_why(scores, questions, why):
     assert (found.undefined, found.components) == (why, ())
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_question_component():
     rng = np.random.default_rng(11)
     covered = 0
@@ -234,6 +236,7 @@ def unbalanced_thirds(i):
     return [(4, 0, 0), (0, 0, 4), (2, 2, 2)][i % 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "replications",
     [lambda i: (8, 1, 1) if i % 2 else (1, 1, 8), unbalanced_thirds],

@@ -224,6 +224,7 @@ SEVEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("matrix", "misfit", "hierarchical"), [(SIX, 0.008443, 0.50293), (SEVEN, 0.014757, 0.38590)]
 )
@@ -258,6 +259,7 @@ def test_six_items_have_as_many_loadings_as_correlations():
     assert note not in omega_from_correlation(np.array(SEVEN)).notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [4, 6])
 def test_noise_of_one_factor_has_its_lowest_admissible_minimum(items):
     rng = np.random.default_rng(items)

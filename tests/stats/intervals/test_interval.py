@@ -163,6 +163,7 @@ def test_a_share_of_few_questions_is_never_narrower_than_the_plain_interval():
     assert n_outer > 20
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(lambda one: sum(one) > 1),
@@ -453,6 +454,7 @@ def by_hand(counts, statistic, clusters, confidence=0.95):
     return max(0, low), min(1, high)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("cells", [4_000_000, 7])
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.estimator)

@@ -156,6 +156,7 @@ def test_many_replications_are_left_as_they_are():
     assert supported_shares([[1, 0]]).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_known_shares_are_estimated_from_few_replications():
     # Majorities of three from five replications a question, against the truth of the same judge.
     rng = np.random.default_rng(5)

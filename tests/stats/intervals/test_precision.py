@@ -33,6 +33,7 @@ def test_planned_errors_are_near_simulated_ones(planned, alpha, m):
     assert error == pytest.approx(PRINTED[alpha, m], rel=0.11)
 
 
+@pytest.mark.slow
 def test_planned_errors_are_those_of_a_simulation_of_uneven_verdicts():
     rng = np.random.default_rng(2)
     shares = rng.dirichlet([1.2, 0.5, 0.3], 20_000)
@@ -123,6 +124,7 @@ def test_mistakes_are_refused():
         alpha_precision([[1.0, 0.0], [1.0, 0.0]])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("per_question", [0.0, 3.7, 400.0])
 @pytest.mark.parametrize("most_questions", [None, 30])
 def test_the_best_split_is_the_best_of_all_numbers_of_replications(per_question, most_questions):

@@ -60,6 +60,7 @@ def test_a_wrong_verdict_is_settled_on_as_rarely_as_promised():
     assert (found.settled_U == 0).mean() > 0.2
 
 
+@pytest.mark.slow
 @given(counts, st.floats(0.01, 0.5))
 def test_the_interval_is_the_edge_of_the_kept_distributions(drawn, delta):
     from scipy.special import gammaln

@@ -224,6 +224,7 @@ def test_fewer_than_one_permutation_is_refused():
         noise_floor([[1, 1]], statistics(2)[0], n_permutations=0)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("name", "n_units"),
     [

@@ -148,6 +148,7 @@ def test_one_value_leaves_no_spread():
     assert (found.mean, found.sd, found.p) == (1.0, 0.0, 1.0)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("level", ["nominal", *LEVELS])
 def test_the_floor_is_the_same_on_both_sides_of_the_limit(level):
     rng = np.random.default_rng(3)

@@ -31,6 +31,7 @@ def test_permutations_keep_the_margins(way):
             assert sorted(sizes.tolist()) == [1, 3, 4]
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_permutes_alike(way):
     # Two units of two and three, two verdicts of five: both in the smaller one in 1 of 10.
@@ -52,6 +53,7 @@ def test_the_way_is_the_cheapest():
     assert choose_way(margins_of(np.tile([1.0, 1.0], (100, 1))))[0] == "verdicts"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 6), min_size=3, max_size=12),

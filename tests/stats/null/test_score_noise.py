@@ -7,7 +7,6 @@ import pytest
 
 from judgerel_ray.stats import count_statistic, noise_floor, score_floor
 from judgerel_ray.stats.null import noise
-from tests.tiers import first_of_each
 
 NAMES = ("icc1", "krippendorff_alpha")
 
@@ -24,6 +23,7 @@ def test_it_is_the_floor_of_counted_scores():
         assert summed.p == pytest.approx(counted.p, abs=0.05)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", [[4] * 300, [2] * 280 + [30] * 20])
 @pytest.mark.parametrize("tailed", [False, True])
@@ -59,8 +59,9 @@ HEAVY = {
 }
 
 
+@pytest.mark.alike(5)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", first_of_each(3, HEAVY))
+@pytest.mark.parametrize("kind", HEAVY)
 def test_heavy_tails_are_permuted_or_have_no_p(monkeypatch, name, kind):
     monkeypatch.setattr(noise, "LABELS", 199)
     scores, unit = HEAVY[kind](np.random.default_rng(5), 20_000), np.repeat(np.arange(4000), 5)

@@ -58,6 +58,7 @@ def test_everyone_is_asked_until_someone_is_sure(seed, thresholds):
     assert found.spent_U == pytest.approx([spent for _, _, spent in expected])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**31))
 def test_costs_that_differ_by_rounding_alone_choose_the_same(seed):

@@ -51,6 +51,7 @@ def test_votes_are_counted_as_by_hand(table, seed):
         assert found.n_tied_U.tolist() == [n for _, n in expected]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(tables)
 def test_random_panels_are_the_mean_of_all_there_are(table):

@@ -38,6 +38,7 @@ def test_what_lies_below_is_what_all_pairs_say(seed):
     )
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("n_questions", [N, N // 2, 12, 4])
 @pytest.mark.parametrize("name", SCIPY)
 @given(seed=seeds)

@@ -37,6 +37,7 @@ def drawn(seed: int):
     return x, x + rng.integers(-2, 4, size=24), rng.integers(0, 10, size=24), rng
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("name", CORRELATIONS)
 @given(seed=seeds)
 @settings(max_examples=15, deadline=None)

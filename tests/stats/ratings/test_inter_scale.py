@@ -86,6 +86,7 @@ def test_scales_of_different_ranges_are_krippendorffs_of_mapped_scores(level):
     assert found.estimator == f"{level} alpha of 2 scales, minmax, all replications paired"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("level", LEVELS)
 @given(seed=seeds, scales=st.integers(2, 3))
 @settings(max_examples=8, deadline=None)

@@ -96,6 +96,7 @@ def test_people_of_unequal_number_weigh_by_item():
     assert kappa_undefined(alone) == "no_verdicts"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 4), st.integers(1, 4))
 def test_what_changes_nothing_changes_nothing(seed, n_items, n_values, m):
@@ -141,6 +142,7 @@ def test_one_item_asked_often_weighs_as_much_as_one_asked_once():
     assert (often.low, often.high) == pytest.approx((once.low, once.high), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_shuffled_labels_have_kappa_0_in_the_mean_and_the_spread_that_is_said():
     labels, verdicts, items = drawn(11, 30, 3, 2)
     for weights in WEIGHTS:
@@ -158,6 +160,7 @@ def test_shuffled_labels_have_kappa_0_in_the_mean_and_the_spread_that_is_said():
         assert floor.p == pytest.approx(0.001)
 
 
+@pytest.mark.slow
 def test_the_normal_p_of_many_items_is_near_that_of_shuffles():
     labels, verdicts, items = drawn(2, 12_000, 2, 1, right=0.015)
     floor = kappa_floor(label_agreement(labels, verdicts, items_N=items))
@@ -216,6 +219,7 @@ def test_the_table_by_class_holds_each_item_once():
     assert cells.tolist() == [[2.0, 0.0], [0.5, 0.5]]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("tpr", "tnr"), [(0.1, 0.9), (0.3, 0.9), (0.95, 0.95), (0.99, 0.99)])
 def test_the_interval_covers_at_60_labels_and_90_to_10(tpr, tnr):
     rng = np.random.default_rng(5)

@@ -21,6 +21,7 @@ def brute_force(ranges, rounding: str, steps, **choices) -> float:
     return inter_scale_alpha(scale_ratings(scores, ranges=ranges, **choices)).value
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize("rounding", ["nearest", "equal"])
 @pytest.mark.parametrize(
     ("ranges", "choices"),

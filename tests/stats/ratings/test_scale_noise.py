@@ -90,6 +90,7 @@ TABLES = (
 RANGES = [(1, 5), (1, 10)]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("mapping", ["minmax", "midrank", "collapse", "binarise"])
 def test_with_replications_it_is_the_null_one_can_enumerate(mapping):
     first, second = TABLES

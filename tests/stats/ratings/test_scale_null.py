@@ -62,6 +62,7 @@ def rated(n_scales, level, seed, *, agreeing):
     return scale_ratings(said, ranges=[(0, 4)] * n_scales, level=level, questions_N=questions)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(("n_scales", "level"), [(2, "interval"), (2, "ordinal"), (4, "interval")])
 def test_what_permuting_would_show_of_many_units_is_not_permuted(monkeypatch, n_scales, level):
     ratings = rated(n_scales, level, 5, agreeing=0.05)

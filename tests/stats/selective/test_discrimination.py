@@ -238,6 +238,7 @@ def test_a_ranking_that_rests_on_few_answers_says_so():
     assert told == "Mann-Whitney, DeLong's t on the logit scale; few wrong answers (9 questions)"
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("edges", [None, np.array([0.4, 0.8, 1.4, 1.9, 2.7])])
 @pytest.mark.parametrize("n_wrong", [2, 5, 9])
 def test_few_wrong_answers_are_covered(n_wrong, edges):

@@ -133,6 +133,7 @@ def test_thresholds_may_be_given():
     assert found.threshold == 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ordered", [False, True])
 def test_sets_hold_the_right_option_as_often_as_promised(ordered):
     rng = np.random.default_rng(3)

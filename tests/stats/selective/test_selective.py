@@ -44,6 +44,7 @@ def test_no_confidence_is_rejected_and_still_counts():
     assert (nothing.n, nothing.thresholds_T.size) == (0, 0)
 
 
+@pytest.mark.slow
 @given(scored, st.integers(0, 99))
 def test_tied_risk_is_the_mean_over_random_orders(rows, seed):
     scores, correct = np.array([s for s, _ in rows]), np.array([c for _, c in rows])
@@ -87,6 +88,7 @@ def test_what_has_no_area_to_speak_of_has_no_interval():
     assert (one.aurc, one.low) == (0.25, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.025, 0.05])
 def test_the_area_of_few_wrong_answers_is_covered(error):
     rng = np.random.default_rng([9, round(1000 * error)])

@@ -168,6 +168,7 @@ def test_a_system_that_rejects_a_few_still_has_an_interval():
     assert found.p is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [6, 200])
 def test_the_interval_excludes_nothing_where_p_does_not(n):
     told = []

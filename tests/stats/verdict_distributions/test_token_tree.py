@@ -85,6 +85,7 @@ def grow(tree, logprobs, *, n_listed=N_TOKENS, batch=500, rounds=10**6):
             tree.tell(prefix, listed.tolist(), known[listed])
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("top_k", [0, 5])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_whole_tree_is_the_enumeration(seed, top_k):
@@ -113,6 +114,7 @@ def test_bounds_hold_the_truth_however_early_it_stops(seed, n_listed, rounds, to
         assert found.low_TV[t].sum() + found.undecided_T[t] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_tolerance_saves_questions_and_keeps_its_word():
     logprobs = language(5)
     whole, near = tree_of(tolerance=0.0), tree_of(tolerance=0.01)
