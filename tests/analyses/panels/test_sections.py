@@ -1,14 +1,20 @@
 """Judges together on the page: panels by size, cascades by cost, and when there is neither."""
 
+import random
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray import report
 from judgerel_ray.analyses.panels import from_run as panels_module
+from judgerel_ray.analyses.panels.short import panels_short
+from judgerel_ray.blocks.terminal import printed
 
+PAIRS = Path(__file__).parents[3] / "docs" / "data" / "two-judges.csv"
 PANELS, CASCADE = "Judges as a panel", "Asking the next one only when in doubt"
 
 
@@ -94,3 +100,23 @@ def test_nothing_is_said_where_nothing_is_known(page, frame):
 def test_a_page_waits_for_no_million_of_rows(page, monkeypatch):
     monkeypatch.setattr(panels_module, "MOST_ON_PAGE", 100)
     assert PANELS not in sections(page(answers()))
+
+
+def test_votes_gain_only_where_they_do_better_than_the_best_member_here(tmp_path):
+    """Two votes that differ are a lot drawn: they are right as often as their members on average.
+
+    The member that other questions chose may do worse here by bad luck alone, and the gain over it
+    lie above nothing.
+    """
+    draw = random.Random(1)
+    labels = tmp_path / "labels.csv"
+    rows = "\n".join(f"q{item:02d},{draw.choice('xy')}" for item in range(60))
+    labels.write_text(f"item_id,label\n{rows}\n")
+    with pytest.warns(judgerel_ray.ReadingWarning):
+        found = judgerel_ray.panels(PAIRS, labels=str(labels))
+    (row,) = found.panels.filter(rule="majority").iter_rows(named=True)
+    assert row["gain_low"] > 0
+    assert row["accuracy"] < found.members["accuracy"].max()
+    short = " ".join(printed(panels_short(found.tables(), None)).split())
+    assert "however votes count: no gain over the best member is shown" in short
+    assert "better than the best member" not in short
