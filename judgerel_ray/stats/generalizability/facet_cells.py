@@ -249,7 +249,7 @@ def level_totals(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) 
     return level_sums(one, weight_C, groups_C, n_groups)
 
 
-def folded(of_levels: Floats, group_L: Codes | None, n_groups: int) -> Floats:
+def sum_levels(of_levels: Floats, group_L: Codes | None, n_groups: int) -> Floats:
     """Sum over levels, less each group: (G,)."""
     if group_L is None:
         total: Floats = of_levels.sum(axis=0)
@@ -263,13 +263,13 @@ def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -
     over = np.zeros_like(n)
     for column in cells.sums_CV.T:
         over += level_totals(one, column, groups_C, n_groups) ** 2
-    return folded(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
+    return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
 def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
     """Count levels with a judgment, less each group."""
     filled = level_totals(one, cells.n_C, groups_C, n_groups) > 0
-    return folded(filled.astype(np.float64), group_of_levels(one, groups_C), n_groups)
+    return sum_levels(filled.astype(np.float64), group_of_levels(one, groups_C), n_groups)
 
 
 def margin_overlap(
@@ -287,7 +287,7 @@ def margin_overlap(
         both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=False)
         over = np.zeros_like(n)
         np.add.at(over, a_P.levels_C, level_sums(both, cells.n_C, groups_C, n_groups) ** 2)
-    return folded(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
+    return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:

@@ -36,7 +36,6 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
     Margin,
     equations,
-    folded,
     group_of_levels,
     less,
     level_sums,
@@ -44,6 +43,7 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     margin_overlap,
     occupied,
     squares_of,
+    sum_levels,
     summed,
 )
 
@@ -64,7 +64,7 @@ class _CrossedFacets:
     def products(self, first: Sequence[Floats]) -> Floats:
         """Sums over levels of products with the counts, (X, X, G)."""
         return np.array(
-            [[folded(a * b, self.group_L, self.n_groups) for b in self.counts_X] for a in first]
+            [[sum_levels(a * b, self.group_L, self.n_groups) for b in self.counts_X] for a in first]
         )
 
 
@@ -249,7 +249,7 @@ def _square(
     for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
         sums = level_totals(row.one, column, groups_C, row.n_groups)
         for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):
-            crossed += mean_G * folded(ratio * sums, row.group_L, row.n_groups)
+            crossed += mean_G * sum_levels(ratio * sums, row.group_L, row.n_groups)
     total: Floats = found_sum - 2 * crossed + np.einsum("xyg,vxg,vyg->g", shares_XXG, means, means)
     return total
 

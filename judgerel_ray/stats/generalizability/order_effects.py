@@ -29,7 +29,11 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     LaidOut,
     reproducibility_terms,
 )
-from judgerel_ray.stats.intervals.interval import Interval, student_interval, with_interval
+from judgerel_ray.stats.intervals.interval import (
+    Interval,
+    coefficient_with_interval,
+    student_interval,
+)
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 ORDER_EFFECTS = (
@@ -362,4 +366,6 @@ def _coefficient(
     ends = Interval(undefined="undefined")
     if value is not None:
         ends = student_interval(value, left_out_Q, confidence, chance_corrected=chance_corrected)
-    return with_interval(coefficient_of_units(name, words, m_Q, value=value, undefined=why), ends)
+    return coefficient_with_interval(
+        coefficient_of_units(name, words, m_Q, value=value, undefined=why), ends
+    )

@@ -358,7 +358,7 @@ def student_interval(
     )  # fmt: skip
 
 
-def with_interval(found: Coefficient, ends: Interval) -> Coefficient:
+def coefficient_with_interval(found: Coefficient, ends: Interval) -> Coefficient:
     """Give a coefficient its interval, how that was made, or why there is none."""
     return replace(
         found, low=ends.low, high=ends.high, interval_method=ends.kind,

@@ -21,7 +21,7 @@ from judgerel_ray.stats.agreement.agreement import correct_for_chance
 from judgerel_ray.stats.agreement.majority import checked_distributions, majority_probabilities
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
-from judgerel_ray.stats.intervals.interval import student_interval, with_interval
+from judgerel_ray.stats.intervals.interval import coefficient_with_interval, student_interval
 
 LIMITS = (
     "percent_agreement",
@@ -148,7 +148,7 @@ def _coefficient(
     ends = student_interval(
         value, left_out_C, confidence, chance_corrected=name in _SIGNED, weights_C=weights_C
     )
-    return with_interval(found, ends)
+    return coefficient_with_interval(found, ends)
 
 
 def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
@@ -213,7 +213,7 @@ def score_limit(
         return found
     left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
     ends = student_interval(found.value or 0.0, left_out_C, confidence, chance_corrected=True)
-    return with_interval(found, ends)
+    return coefficient_with_interval(found, ends)
 
 
 def _alphas(
