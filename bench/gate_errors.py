@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from judgerel_ray.analyses.gate.looks import ALPHA, alpha_at
+from judgerel_ray.analyses.gate.standing import LOOK_ALPHA, alpha_at
 from judgerel_ray.stats import CountStatistic, count_statistic
 from judgerel_ray.stats.intervals.ends import share_ends
 from judgerel_ray.stats.intervals.shares import difference_ends
@@ -125,7 +125,7 @@ def rates(design: Design, n: int, n_looks: int, seed: int) -> dict[str, float]:
     statistic = count_statistic(design.coefficient, n_values=2)
     limit, verdicts = design.truth(), draws(design, n, n_looks, rng)
     found = {}
-    for name, at in (("ledger", alpha_at), ("pooled at 95 %", lambda _: ALPHA)):
+    for name, at in (("ledger", alpha_at), ("pooled at 95 %", lambda _: LOOK_ALPHA)):
         told = np.stack([
             verdicts_of(at_look(verdicts, design, k), statistic, limit, 1 - at(k + 1))
             for k in range(n_looks)
@@ -133,7 +133,7 @@ def rates(design: Design, n: int, n_looks: int, seed: int) -> dict[str, float]:
         found |= {f"{name} PASS": (told == PASS).any(axis=0).mean(),
                   f"{name} FAIL": (told == FAIL).any(axis=0).mean()}  # fmt: skip
     again = np.stack([
-        verdicts_of(at_look(draws(design, n, 1, rng), design, 0), statistic, limit, 1 - ALPHA)
+        verdicts_of(at_look(draws(design, n, 1, rng), design, 0), statistic, limit, 1 - LOOK_ALPHA)
         for _ in range(n_looks)
     ])  # fmt: skip
     return found | {"re-rolled PASS": (again == PASS).any(axis=0).mean(),
@@ -164,7 +164,7 @@ def drop_rates(questions: int, share: float, n: int, seed: int) -> dict[str, flo
     after = np.where(rng.random((n, questions)) < share, 0, rng.binomial(4, wavering) / 4)
     drop, limit = before - after, share * 0.975
     value, error = drop.mean(axis=1), drop.std(axis=1, ddof=1) / questions**0.5
-    half = stdtrit(questions - 1, 1 - ALPHA / 2) * error
+    half = stdtrit(questions - 1, 1 - LOOK_ALPHA / 2) * error
     ends = np.array([
         difference_ends(*one, questions) for one in zip(value.tolist(), error.tolist(), strict=True)
     ])  # fmt: skip
