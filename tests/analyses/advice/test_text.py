@@ -302,7 +302,9 @@ def short_words(rows, **about):
 def test_short_advice_names_orders_where_options_have_any_alone(judged):
     assert "asked again: a second template asks it" in short_words(judged)
     assert "option_orders = 2 or a second template" in short_words(judged, has_options=True)
-    assert "a panel of 2 judges: its worth is not known (no gold); two such agree" in short_words(judged)
+    assert "a panel of 2 judges: its worth is not known (no gold); two such agree" in short_words(
+        judged
+    )
 
 
 def test_short_advice_on_questions_asked_once_says_that_nothing_can_be_said(judged):
