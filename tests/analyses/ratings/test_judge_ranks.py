@@ -22,7 +22,7 @@ N, K = 40, 3
 
 
 def as_text(found):
-    return " ".join(printed(ranking_blocks(*found.tables().values())).split())
+    return " ".join(printed(ranking_blocks(found)).split())
 
 
 @pytest.fixture(scope="module")
