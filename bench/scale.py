@@ -275,9 +275,7 @@ class PretendedActor:
             setattr(self, method, SimpleNamespace(remote=getattr(self, f"_{method}")))
 
     def _start(self) -> Call:
-        facts = ActorFacts(
-            node="n", pid=1, accelerators=(), visible_devices=None, max_num_seqs=256, engine={}
-        )
+        facts = ActorFacts(node="n", pid=1, max_num_seqs=256, engine={})
         return Call(self.cluster.now, facts)
 
     def _run(self, lease: Lease) -> Call:

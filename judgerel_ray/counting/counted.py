@@ -135,8 +135,8 @@ class Group:
         return int(np.bincount(asked // several).max(initial=0))
 
     @cached_property
-    def basis(self) -> Mapping[str, object]:
-        """What all rows of the group rest on."""
+    def sample(self) -> Mapping[str, object]:
+        """The sample that all rows of the group rest on, by column."""
         return {
             "unit": " x ".join(self.unit),
             "conditions": None,

@@ -97,7 +97,7 @@ def correctness_rows(
                 "missing": policy,
                 "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
                 "undefined": "no_gold" if known.is_empty() else coefficient.undefined,
-                **group.basis,
+                **group.sample,
             }
 
 
@@ -333,7 +333,7 @@ def _row(
     """What both rows hold."""
     undefined = why or kappa_undefined(found)
     return {
-        **group.basis,
+        **group.sample,
         "coefficient": found.terms.name,
         "value": None if undefined else found.value,
         "low": interval.low,

@@ -112,9 +112,9 @@ def group_rows(
             *_nominal_rows(group, policy, nominal),
             *(_scored_row(group, policy, name, level) for name, level in scored),
         ):
-            yield {**row, **group.basis, "conditions": REPEATABILITY}
+            yield {**row, **group.sample, "conditions": REPEATABILITY}
     if "valid_rate" in coefficients:
-        yield {**_valid_row(group), **group.basis}
+        yield {**_valid_row(group), **group.sample}
 
 
 def _by_level(
@@ -400,7 +400,7 @@ def _bound_row(
         **method_columns(words),
         **known,
         "undefined": "no_bounds" if found.low is None else NOT_A_POINT,
-        **group.basis,
+        **group.sample,
         "conditions": None if name == "valid_rate" else REPEATABILITY,
     }
 
@@ -461,7 +461,7 @@ def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
         "measurement": "interval",
         "missing": policy,
         "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
-        **group.basis,
+        **group.sample,
         "conditions": REPEATABILITY,
     }
 
@@ -472,7 +472,7 @@ def _without_value(group: Group, policy: Missing, name: str, level: str, why: st
         "coefficient": name, "value": None, "low": None, "high": None, **noise_columns(None),
         "measurement": level, "missing": policy, "n_categories": None,
         "n_missing": group.n_missing, **method_columns(f"more than {MOST_VALUES} different scores"),
-        "undefined": why, **group.basis, "conditions": REPEATABILITY,
+        "undefined": why, **group.sample, "conditions": REPEATABILITY,
     }  # fmt: skip
 
 
@@ -561,7 +561,7 @@ def class_rows(group: Group) -> Iterator[Row]:
             **measured_row(measure(found.counts_UV, statistic), interval, floor),
             "missing": policy,
             "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-            **group.basis,
+            **group.sample,
             "conditions": REPEATABILITY,
         }
 
@@ -584,7 +584,7 @@ def error_rows(group: Group) -> Iterator[Row]:
     row: Row = {
         "coefficient": "standard_error", "value": None, "low": None, "high": None,
         **noise_columns(None), "measurement": "interval", "missing": policy, "n_categories": None,
-        "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.basis,
+        "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.sample,
         "conditions": REPEATABILITY,
     }  # fmt: skip
     moments = group.moments

@@ -286,7 +286,7 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "n_missing": group.n_judgments - found.n_ratings,
         **method_columns(found.estimator, interval, floor),
         "undefined": found.undefined if crossed else "orders_not_crossed",
-        **group.basis,
+        **group.sample,
     }
 
 

@@ -303,10 +303,10 @@ def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
     from judgerel_ray.measuring.consistency import consistency_rows, item_scores
 
     scores = item_scores(group.of_items, items, facets=group.unit[1:])
-    basis = dict(group.basis)
+    sample = dict(group.sample)
     if items == TEMPERATURE:
-        basis["n_judgments"] = int(group.of_items[N].sum())
-    yield from consistency_rows(scores, names, basis, group.intervals)
+        sample["n_judgments"] = int(group.of_items[N].sum())
+    yield from consistency_rows(scores, names, sample, group.intervals)
 
 
 def _labels_known(

@@ -205,7 +205,7 @@ def _completed(
     lacking = [] if row["value"] is None else orders_recorded(group.most_orders, n_orders)
     return {
         **with_flags(row, lacking),
-        **group.basis,
+        **group.sample,
         "unit": " x ".join(name for name in group.unit if name not in group.nuisance),
         "conditions": REPRODUCIBILITY,
         "measurement": level,

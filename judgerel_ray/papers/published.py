@@ -124,7 +124,7 @@ def _row(
         "n_missing": n_missing,
         **method_columns(words, interval, floor, noted=noted),
         "undefined": undefined,
-        **group.basis,
+        **group.sample,
     }
 
 

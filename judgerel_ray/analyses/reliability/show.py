@@ -192,7 +192,7 @@ def coefficients_text(
             if label := group_label(rows[0], varying):
                 say(label)
             failures_here = failed.get(tuple(cell(rows[0][name]) for name in names), {})
-            for line in _basis(rows, notes, failures_here):
+            for line in _sample_lines(rows, notes, failures_here):
                 say(line)
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
@@ -268,7 +268,9 @@ def _is_narrow(text: str) -> bool:
     return max(map(len, text.splitlines())) <= WIDTH
 
 
-def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]) -> list[str]:
+def _sample_lines(
+    rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
+) -> list[str]:
     """What a group rests on, and its agreement in a sentence."""
     first = rows[0]
     replies = cast(int, first["n_judgments"]) - sum(failed.values())
