@@ -41,7 +41,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, real vLLM, the journey end to end (4 to 5 minutes on 2 cores)
+test: $(READY) ## the tests while you work: real Ray, real vLLM, the journey end to end (about 4 minutes on 2 cores)
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
