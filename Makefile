@@ -82,7 +82,7 @@ gpu: $(READY) ## the tests for a CUDA machine
 	$(BIN)/python -m pytest -m gpu
 
 .PHONY: check
-check: $(READY) ## format, lint, types, layers, docstrings, house rules (below a minute)
+check: $(READY) ## format, lint, types, layers, docstrings, house rules (a minute or two)
 	@$(MAKE) --no-print-directory --jobs --output-sync=target --keep-going \
 		check-format check-lint check-types check-layers check-docs check-house
 
