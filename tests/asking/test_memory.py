@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -57,6 +58,22 @@ def prepared(folder, n, asks=((16, 1.0),)):
     return read_sweep(folder / "sweep.toml")
 
 
+def with_room_for_names():
+    """Names kept alive, so many that Python's table of interned strings has just grown.
+
+    It doubles at once, by some megabytes, whenever a process comes to hold enough of them: that
+    may be at any step, and is no memory of an item.
+    """
+    tracemalloc.start()
+    names, before, grown = [], tracemalloc.get_traced_memory()[0], False
+    while not grown:
+        names.append(sys.intern(f"a name to fill the table {len(names)}"))
+        now = tracemalloc.get_traced_memory()[0]
+        before, grown = now, now - before > 500_000
+    tracemalloc.stop()
+    return names
+
+
 def traced_steps(folder):
     """Bytes held after each step of a run's start, and most of them during it."""
     steps = {}
@@ -88,9 +105,11 @@ def traced_steps(folder):
         assert made["hand out"] == 5 * n
 
     go(10, "first")  # what is imported and kept on the way
+    names = with_room_for_names()
     opening.ITEMS_AT_ONCE = 100
     tracemalloc.start()
     go(N, "traced")
+    assert names
     return steps
 
 
