@@ -23,7 +23,7 @@ from judgerel_ray.counting.columns import (
 )
 from judgerel_ray.counting.nesting import KIND, N, UnitRows, with_codes
 
-_NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
+_NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?$"
 _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 _FAILED = r"^(?:api |parse )?(?:error|exception): "
 _DRAWN_OTHERWISE = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # another drawing of one character
@@ -52,7 +52,9 @@ _TWINS = {
 _LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
 """Cyrillic and Greek letters that are drawn as Latin ones."""
 _MENU = 2  # verdicts that are one by themselves
-_EXACT = 15  # characters of a number that double precision tells from any other
+_EXACT = r"^.{1,15}$"
+"""Characters of a number that double precision tells from any other."""
+_PLAIN = {"-0.0": "0.0", "inf": None, "-inf": None}
 _MOST_QUOTED = 6
 _KEPT = "--exact-values keeps them"
 _IF_NONE = "leave empty what stands for none"
@@ -75,10 +77,9 @@ def folded(text: pl.Expr) -> pl.Expr:
     word = word.str.replace_all(f"(^|{_APART}){_JOINERS}", "${1}")
     word = word.str.replace_all(f"{_JOINERS}({_APART}|$)", "${1}").str.to_lowercase()
     word = word.str.strip_chars().str.replace_all(r"\s+", " ")
-    is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
-    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
-    number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign
-    return pl.coalesce(pl.when(number.is_finite()).then(number).cast(pl.String), word)
+    # In one chain: every expression that is named twice is computed twice, with all before it.
+    number = word.str.extract(_EXACT, 0).str.extract(_NUMBER, 0).cast(pl.Float64, strict=False)
+    return pl.coalesce(number.cast(pl.String).replace(_PLAIN), word)
 
 
 def unmarked(text: pl.Expr) -> pl.Expr:
