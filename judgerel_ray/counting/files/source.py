@@ -52,6 +52,7 @@ class Source:
     where: Mapping[str, object] = field(default_factory=dict)  # What they are called in errors.
     notes: tuple[str, ...] = ()  # What is said of how they were read, a line each.
     indexed: bool = False  # Whether the file knows the range of its columns.
+    held: bool = False  # Whether rows are in memory, being few: a question of them reads no file.
     files: tuple[str, ...] = ()  # The files, where they are several.
     item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.

@@ -44,10 +44,13 @@ def without_stray_rows(source: Source) -> Source:
 which sums up others"))
     """
     schema = source.rows.collect_schema()
-    if source.indexed or not schema or any(kind != pl.String for kind in schema.values()):
+    if source.indexed or not schema:
         return source
     begin = source.rows.head(MOST_ROWS).collect(engine="streaming")
-    if begin.height in (0, MOST_ROWS):
+    if begin.height == MOST_ROWS:
+        return source
+    source = replace(source, rows=begin.lazy(), held=True)
+    if begin.is_empty() or any(kind != pl.String for kind in schema.values()):
         return source
     text = pl.all().str.strip_chars()
     filled = begin.filter(pl.any_horizontal((text != "").fill_null(False)))
