@@ -64,6 +64,7 @@ NO_VALUE = (
     "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!",
 )  # fmt: skip
 """What stands for no verdict and no number, in any case, errors of a spreadsheet among them."""
+_NO_VALUES = pl.lit(pl.Series(NO_VALUE, dtype=pl.String)).implode()
 PERHAPS_NO_VALUE = (
     "-", "--", "\u2013", "?", ".", "n.a.", "nil", "nat", "undefined", "missing", "not available",
     "no answer", "no response", "no verdict", "no_verdict", "error", "$error$", "api error",
@@ -116,7 +117,7 @@ def is_no_value(text: pl.Expr) -> pl.Expr:
     ...     is_no_value(pl.col("v"))).to_series().to_list()
     [True, True, False, None]
     """
-    return text.str.strip_chars().str.to_lowercase().is_in(NO_VALUE)
+    return text.str.strip_chars().str.to_lowercase().is_in(_NO_VALUES)
 
 
 def outcome_column(columns: Iterable[str]) -> pl.Expr:

@@ -133,24 +133,26 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
     """
     if units.height > _MOST_UNITS:
         return ()
+    each = units.select(pl.col(name).cast(pl.String).unique().drop_nulls().implode()
+                        for name in _NAMES if name in units.columns)  # fmt: skip
+    several = [one.explode() for one in each if 1 < one.list.len().item() <= _MOST_NAMES]
+    if not several:
+        return ()
+    names = pl.concat([one.alias("name") for one in several]).to_frame()
+    keys = iter(names.select(_one_name(pl.col("name"))).to_series())
     lines = []
-    for column, what in _NAMES.items():
-        if column not in units.columns:
-            continue
-        names = units[column].cast(pl.String).drop_nulls().unique()
-        if names.len() > _MOST_NAMES:
-            continue
-        keyed = names.alias("name").to_frame().with_columns(key=_one_name(pl.col("name")))
-        alike = (
-            keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
-        )
+    for column in several:
+        alike: dict[str, list[str]] = {}
+        for name in column:
+            alike.setdefault(next(keys), []).append(name)
         groups = [
-            " and ".join(distinct_words(one, quotes=repr))
-            for one in alike.sort("key")["name"].to_list()
-        ]
+            " and ".join(distinct_words(sorted(one), quotes=repr))
+            for _, one in sorted(alike.items()) if len(one) > 1
+        ]  # fmt: skip
         if groups:
             more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
             listed = "; ".join(groups[:_SHOWN])
+            what = _NAMES[column.name]
             lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
     return tuple(lines)
 
@@ -326,9 +328,9 @@ _OFTEN_ELSE, _MOST_ORDERS = ("order", "position"), 24  # orders of four options
 
 def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
     """Items that something holds of; none where it holds of all."""
-    names = units.select(pl.col(ITEM).unique())
-    found = names.filter(holds)[ITEM].cast(pl.String).sort().to_list()
-    return [] if len(found) == names.height else found
+    names = units[ITEM].unique().to_frame()
+    found = names.filter(holds)[ITEM].cast(pl.String)
+    return [] if found.len() in (0, names.height) else found.sort().to_list()
 
 
 def unnamed_line(units: pl.DataFrame) -> str | None:

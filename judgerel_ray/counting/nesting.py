@@ -70,7 +70,7 @@ class UnitRows:
         >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).seen().rows()
         [('A',)]
         """
-        return self.kinds.filter(pl.Series(self.totals() > 0, dtype=pl.Boolean))
+        return self._seen
 
     def totals(self) -> NDArray[np.int64]:
         """Rows of each kind, over all units.
@@ -94,6 +94,11 @@ class UnitRows:
         """
         chosen = self.kinds.select(kind).to_series().to_numpy()
         return int(self.totals()[chosen].sum())
+
+    @cached_property
+    def _seen(self) -> pl.DataFrame:
+        """Kinds that are there."""
+        return self.kinds.filter(pl.Series(self.totals() > 0, dtype=pl.Boolean))
 
     @cached_property
     def _totals(self) -> NDArray[np.int64]:

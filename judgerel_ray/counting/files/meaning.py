@@ -245,14 +245,10 @@ class _Reader:
     @cached_property
     def _texts(self) -> dict[str, pl.Series]:
         """Every column of single values as text, what stands for nothing left out."""
-        found = {}
-        for name in self.begin.columns:
-            column = self.begin[name]
-            if not is_nested(column.dtype):
-                text = column.cast(pl.String, strict=False).str.strip_chars()
-                there = ~is_no_value(pl.col("t")) & ~pl.col("t").is_in(list(self.missing))
-                found[name] = text.to_frame("t").filter(there)["t"]
-        return found
+        single = [name for name, kind in self.begin.schema.items() if not is_nested(kind)]
+        text = pl.col(single).cast(pl.String, strict=False).str.strip_chars()
+        there = ~is_no_value(text) & ~text.is_in(list(self.missing))
+        return {one.name: one[0] for one in self.begin.select(text.filter(there).implode())}
 
     def _values(self, place: str) -> pl.Series:
         """Text values at a place: of a column, or inside its cells."""

@@ -204,6 +204,7 @@ _BRACES = re.compile(r"\{(\w+)\}")
 _MOST_JOINTS = 8
 
 
+@lru_cache(maxsize=4096)
 def key_of(name: str) -> str:
     """A name without case, accents, blanks and punctuation, as the lists are searched by.
 

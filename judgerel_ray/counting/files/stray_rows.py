@@ -52,16 +52,13 @@ which sums up others"))
     source = replace(source, rows=begin.lazy(), held=True)
     if begin.is_empty() or any(kind != pl.String for kind in schema.values()):
         return source
-    text = pl.all().str.strip_chars()
-    filled = begin.filter(pl.any_horizontal((text != "").fill_null(False)))
-    names = {name: name.strip() for name in schema}
+    filled = pl.any_horizontal((pl.all().str.strip_chars() != "").fill_null(False))
     again = pl.all_horizontal(
-        (pl.col(name).str.strip_chars() == called).fill_null(False)
-        for name, called in names.items()
+        (pl.col(name).str.strip_chars() == name.strip()).fill_null(False) for name in schema
     )
-    kept = filled.filter(~again)
-    notes = []
-    if n := filled.height - kept.height:
+    marks = begin.select(filled=filled, again=again & filled)
+    kept, notes = begin.filter(marks["filled"] & ~marks["again"]), []
+    if n := marks["again"].sum():
         verb = "names" if n == 1 else "name"
         notes.append(f"left out {count_of(n, 'row')} that {verb} the columns again")
     headings = _headings(kept)
@@ -88,15 +85,12 @@ def _headings(rows: pl.DataFrame) -> list[bool]:
     first, *others = rows.columns
     if not others:
         return []
-    rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
-    alone = rows.select(~rest).to_series()
     named = [
         _WORD.match(cell or "") is not None and facet_of([(cell or "").strip()]) == "replication"
         for cell in rows[first]
     ]  # fmt: skip
-    if any(is_named and not one for is_named, one in zip(named, alone, strict=True)):
-        return []
-    return named
+    rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
+    return [] if not any(named) or rows.filter(named).select(rest.any()).item() else named
 
 
 def _totals(rows: pl.DataFrame) -> Iterator[str]:
