@@ -79,6 +79,8 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     scored = nested.seen().filter(SCORED)
     if scored.is_empty() or scored["verdict"].null_count() or scored["score"].count():
         return
+    if not all(any(map(str.isnumeric, text)) for text in scored["verdict"]):
+        return
     parts = folded(pl.col("verdict")).str.extract_groups(_RATING).struct
     number = parts["number"].cast(pl.Float64, strict=False)
     number = number / pl.coalesce(parts["of"].cast(pl.Float64, strict=False), 1.0)
@@ -426,14 +428,17 @@ limit reached'; counted as verdicts; leave such cells empty
     verdicts of one leading word are counted as different: Yes (2 texts); --leading-word reads \
 each by the word it begins with
     """
-    words = seen.with_columns(key=folded(pl.col("text"))).group_by("key").agg(
+    each = seen.lazy().group_by(key=folded(pl.col("text"))).agg(
         pl.col("text").first(), pl.col("n").sum()
     )  # fmt: skip
-    words = words.with_columns(
+    words = each.with_columns(
         word=folded(pl.col("text").str.extract(LEADING, 1)),
         is_long=pl.col("text").str.len_chars() > _LONG,
         is_raised=pl.col("text").str.contains(_RAISED),
-    ).sort("n", "text", descending=[True, False])
+    ).sort("n", "text", descending=[True, False]).collect(engine="in-memory")
+    odd = words["is_long"].any() or words["is_raised"].any()
+    if not odd and words["word"].n_unique() == words.height:
+        return  # words alone, and no two begin alike
     short = words.filter(~pl.col("is_long") & ~pl.col("is_raised"))
     menu = short["word"].drop_nulls().unique()
     if not short.height > 1 or not 1 < len(menu) <= _MOST_WORDS:

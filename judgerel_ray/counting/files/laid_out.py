@@ -81,7 +81,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     if meaning.is_numbered:
         rows = rows.with_columns(pl.int_range(pl.len()).over(key_in(names)).alias(REPLICATION))
     if source.held:
-        rows = rows.collect().lazy()
+        rows = rows.collect(engine="in-memory").lazy()
     notes += filter(None, [meaning.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
     names = source.rows.collect_schema().names()

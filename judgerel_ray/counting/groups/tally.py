@@ -354,6 +354,8 @@ def _kinds(
     absent = [pl.lit(None, kind).alias(name) for name, kind in _READ.items()
               if name not in recorded]  # fmt: skip
     typed_rows = table.with_columns(*(typed[name] for name in recorded), *absent)
-    found = typed_rows.select(*_READ, outcome_column(recorded).alias("outcome")).collect()
+    found = typed_rows.select(*_READ, outcome_column(recorded).alias("outcome")).collect(
+        engine="in-memory"
+    )
     kinds = found.unique().sort(KINDS)
     return kinds, with_codes(found, kinds)[KIND]

@@ -54,7 +54,8 @@ _LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
 _MENU = 2  # verdicts that are one by themselves
 _EXACT = r"^.{1,15}$"
 """Characters of a number that double precision tells from any other."""
-_PLAIN = {"-0.0": "0.0", "inf": None, "-inf": None}
+_ODD = pl.Series(["-0.0", "inf", "-inf"])
+_PLAIN = pl.Series(["0.0", None, None])
 _MOST_QUOTED = 6
 _KEPT = "--exact-values keeps them"
 _IF_NONE = "leave empty what stands for none"
@@ -79,7 +80,7 @@ def folded(text: pl.Expr) -> pl.Expr:
     word = word.str.strip_chars().str.replace_all(r"\s+", " ")
     # In one chain: every expression that is named twice is computed twice, with all before it.
     number = word.str.extract(_EXACT, 0).str.extract(_NUMBER, 0).cast(pl.Float64, strict=False)
-    return pl.coalesce(number.cast(pl.String).replace(_PLAIN), word)
+    return pl.coalesce(number.cast(pl.String).replace(_ODD, _PLAIN), word)
 
 
 def unmarked(text: pl.Expr) -> pl.Expr:
@@ -93,9 +94,9 @@ def unmarked(text: pl.Expr) -> pl.Expr:
     return text.str.strip_chars().str.replace(MARKED, "${1}")
 
 
-def _all_marked(texts: pl.Series) -> bool:
+def _are_marked(text: pl.Expr) -> pl.Expr:
     """Whether all of some texts are words in two brackets; a word beside them may be another."""
-    return texts.len() > 0 and bool(texts.str.strip_chars().str.contains(MARKED).all())
+    return (text.len() > 0) & text.str.strip_chars().str.contains(MARKED).all()
 
 
 def loosened(key: pl.Expr) -> pl.Expr:
@@ -174,7 +175,8 @@ class Spellings:
     @property
     def is_marked(self) -> bool:
         """Whether every verdict stands in the two brackets in which judges are told to write."""
-        return _all_marked(self.known.drop_nulls("shown")["text"])
+        text = pl.col("text").filter(pl.col("shown").is_not_null())
+        return bool(self.known.select(_are_marked(text)).item())
 
     def changed(self) -> pl.DataFrame:
         """Rows of `known` whose verdict is not shown as it stands there."""
@@ -194,16 +196,14 @@ class Spellings:
         look alike, counted as different verdicts: A, **A**; write them in one way if they are one
         """
         found_lines = []
-        ranked = self.known.sort("n", "text", descending=[True, False])
+        ranked = self.known.lazy().sort("n", "text", descending=[True, False])
+        ranked = ranked.with_columns(says_none=says_none()).collect(engine="in-memory")
         verdicts = ranked.drop_nulls("shown")
         if self.is_marked:
             found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
         if words := _groups(verdicts.select("text", "shown"), " = "):
             found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
-        each_once = verdicts.unique("shown", keep="first", maintain_order=True)
-        # In steps: one expression of both holds its first step hundreds of times.
-        drawn = each_once.select("shown", key=folded(pl.col("shown").str.replace_many(_LATIN)))
-        if alike := _groups(drawn.with_columns(loosened(pl.col("key")).alias("key")), ", "):
+        if alike := _groups(_as_drawn(verdicts["shown"].unique(maintain_order=True)), ", "):
             same = "write them in one way if they are one"
             found_lines.append(
                 f"look alike, counted as different verdicts: {_listed(alike)}; {same}"
@@ -211,13 +211,20 @@ class Spellings:
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
             found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
-        says_so = says_none()
         often = pl.col("key").is_in(OFTEN_NO_VALUE)
-        others = verdicts.filter(~says_so & ~often)["shown"].n_unique()
-        perhaps = verdicts.filter(says_so | often if others >= _MENU else says_so)
+        others = pl.col("shown").filter(~pl.col("says_none") & ~often).n_unique()
+        perhaps = verdicts.filter(pl.col("says_none") | (often & (others >= _MENU)))
         if perhaps.height:
             found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
         return tuple(found_lines)
+
+
+def _as_drawn(words: pl.Series) -> pl.DataFrame:
+    """Words, each with what those have in common that a person would read as one."""
+    # In steps: one expression of both holds its first step hundreds of times.
+    keys = words.to_frame("shown").lazy()
+    keys = keys.with_columns(key=folded(pl.col("shown").str.replace_many(_LATIN)))
+    return keys.with_columns(loosened(pl.col("key")).alias("key")).collect(engine="in-memory")
 
 
 def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spellings:
@@ -232,21 +239,17 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     ['B', 'B', 'none']
     """
     text = pl.col("text")
-    bare = text.str.strip_chars()
-    if _all_marked(seen.filter(~is_no_value(text))["text"]):
-        bare = unmarked(text)
+    is_marked = seen.select(_are_marked(text.filter(~is_no_value(text)))).item()
+    bare = unmarked(text) if is_marked else text.str.strip_chars()
     known = seen.with_columns(key=folded(bare), __bare=bare)
     keys = set(known["key"])
     if keys <= {*_TRUTHS.values(), *_TRUTHS} and keys & {*_TRUTHS} and keys & {*_TRUTHS.values()}:
         known = known.with_columns(pl.col("key").replace(_TRUTHS))
-    by_bare = known.group_by("key", "__bare").agg(pl.col("n").sum())
-    ranked = by_bare.sort("n", "__bare", descending=[True, False])
-    best = ranked.unique("key", keep="first", maintain_order=True)
-    shown = dict(best.select("key", "__bare").iter_rows())
     none = pl.col("key").is_in(NO_VALUE) & ~pl.col("key").is_in(list(options))
-    as_shown = pl.col("key").replace_strict(shown, return_dtype=pl.String)
+    weight = pl.col("n").sum().over("key", "__bare")
+    shown = pl.col("__bare").sort_by(weight, "__bare", descending=[True, False]).first().over("key")
     return Spellings(
-        known=known.select("text", "n", "key", pl.when(~none).then(as_shown).alias("shown"))
+        known=known.select("text", "n", "key", pl.when(~none).then(shown).alias("shown"))
     )
 
 
@@ -271,9 +274,10 @@ def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
     >>> seen_verdicts(nest_rows(rows, unit=["item_id"], kinds=["verdict"])).rows()
     [('A', 3)]
     """
-    kinds = nested.kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals()))
+    kinds = nested.kinds.lazy()
+    kinds = kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals()))
     kinds = kinds.filter(pl.col("text").is_not_null(), pl.col("n") > 0)
-    return kinds.group_by("text").agg(pl.col("n").sum()).sort("text")
+    return kinds.group_by("text").agg(pl.col("n").sum()).sort("text").collect(engine="in-memory")
 
 
 def comma_line(seen: pl.DataFrame) -> str | None:
@@ -364,6 +368,8 @@ def spelled_alike(
 def _groups(words: pl.DataFrame, sign: str) -> list[str]:
     """Words (first column) that have the same second column as another, a text a group."""
     word, same = words.columns
+    if words[same].n_unique() == words.height:
+        return []
     groups = words.filter(pl.len().over(same) > 1).group_by(same, maintain_order=True)
     return [sign.join(distinct_words(one[word].to_list())) for _, one in groups]
 
