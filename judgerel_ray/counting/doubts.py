@@ -54,15 +54,21 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
     >>> print(*doubts(nested, ("item_id", "score", "scale")))  # doctest: +ELLIPSIS
     1 of 2 ratings is off scale likert5, which has 0 to 4: 9 (1); counted as written; ...
     """
-    judged = UnitRows(units=nested.units.filter(is_judge(nested.units.columns)), kinds=nested.kinds)
+    judged = nested
+    if "role" in nested.units.columns:
+        units = nested.units.filter(is_judge(nested.units.columns))
+        judged = UnitRows(units=units, kinds=nested.kinds)
     if judged.units.is_empty():
         return
-    if not set(_MENU) & set(columns):
+    worded, rated = (judged.kinds[name].count() > 0 for name in ("verdict", "score"))
+    if worded and not set(_MENU) & set(columns):
         yield from _numbers_as_names(judged)
-    yield from _of_two_minds(judged)
-    yield from _below_all(judged)
-    yield from _scores_of_two_scales(judged)
-    if nested.places is None:  # else verdicts are counted by place
+    if worded and rated:
+        yield from _of_two_minds(judged)
+    if rated:
+        yield from _below_all(judged)
+        yield from _scores_of_two_scales(judged)
+    if worded and nested.places is None:  # else verdicts are counted by place
         yield from _verdicts_by_question(judged)
     for name in scale_names(judged.units):
         scale = known_scale(name)
@@ -431,11 +437,15 @@ each by the word it begins with
     each = seen.lazy().group_by(key=folded(pl.col("text"))).agg(
         pl.col("text").first(), pl.col("n").sum()
     )  # fmt: skip
-    words = each.with_columns(
-        word=folded(pl.col("text").str.extract(LEADING, 1)),
-        is_long=pl.col("text").str.len_chars() > _LONG,
-        is_raised=pl.col("text").str.contains(_RAISED),
-    ).sort("n", "text", descending=[True, False]).collect(engine="in-memory")
+    words = (
+        each.with_columns(
+            word=folded(pl.col("text").str.extract(LEADING, 1)),
+            is_long=pl.col("text").str.len_chars() > _LONG,
+            is_raised=pl.col("text").str.contains(_RAISED),
+        )
+        .sort("n", "text", descending=[True, False])
+        .collect(engine="in-memory")
+    )
     odd = words["is_long"].any() or words["is_raised"].any()
     if not odd and words["word"].n_unique() == words.height:
         return  # words alone, and no two begin alike

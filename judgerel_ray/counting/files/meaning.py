@@ -262,12 +262,10 @@ class _Reader:
 
     def is_number(self, place: str) -> bool:
         """Whether all values are numbers, or state one: ``Score: 2/5``."""
-        texts = self._values(place)
-        if not len(texts):
-            return False
-        number = texts.unique().cast(pl.Float64, strict=False)
-        worded = texts.unique().filter(number.is_null() | ~number.is_finite())
-        return all(map(_SCORED.match, worded))
+        texts = self._values(place).unique()
+        number = texts.cast(pl.Float64, strict=False)
+        worded = texts.filter(~number.is_finite().fill_null(False))
+        return len(texts) > 0 and all(map(_SCORED.match, worded))
 
     def is_choice(self, place: str) -> bool:
         """Whether values are few and short, as verdicts are."""

@@ -453,7 +453,7 @@ def _check_columns(
 
 def check_first_line(path: object, stated: Mapping[str, str], *, by_row: bool) -> None:
     """Refuse a column that is stated and that a file does not name, before its rows are read."""
-    columns = first_line(path) if isinstance(path, str) else None
+    columns = first_line(path) if stated and isinstance(path, str) else None
     for role, place in stated.items():
         if (
             columns is not None and place not in VALUES and not facets_in(place)

@@ -345,10 +345,14 @@ def _kinds(
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Kinds in their own types, sorted, and which of them each of those in the file is."""
     # Where all that rows say is alike, the kinds have no columns and yet there is one.
-    table = (raw if raw.width else alike.select(pl.lit(0).alias(KIND))).lazy().with_columns(
-        pl.lit(alike[name].first(), kind).alias(name)
-        for name, kind in alike.schema.items()
-        if name in KINDS
+    table = (
+        (raw if raw.width else alike.select(pl.lit(0).alias(KIND)))
+        .lazy()
+        .with_columns(
+            pl.lit(alike[name].first(), kind).alias(name)
+            for name, kind in alike.schema.items()
+            if name in KINDS
+        )
     )
     recorded = [name for name in KINDS if name in (*raw.columns, *alike.columns)]
     absent = [pl.lit(None, kind).alias(name) for name, kind in _READ.items()

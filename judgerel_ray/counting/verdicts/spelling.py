@@ -203,7 +203,8 @@ class Spellings:
             found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
         if words := _groups(verdicts.select("text", "shown"), " = "):
             found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
-        if alike := _groups(_as_drawn(verdicts["shown"].unique(maintain_order=True)), ", "):
+        each_once = verdicts["shown"].unique(maintain_order=True)
+        if not all(map(_is_plain, each_once)) and (alike := _groups(_as_drawn(each_once), ", ")):
             same = "write them in one way if they are one"
             found_lines.append(
                 f"look alike, counted as different verdicts: {_listed(alike)}; {same}"
@@ -217,6 +218,11 @@ class Spellings:
         if perhaps.height:
             found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
         return tuple(found_lines)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether no other word looks like this one: ASCII letters, none that stands for a word."""
+    return word.isascii() and word.isalpha() and word.lower() not in _SHORT
 
 
 def _as_drawn(words: pl.Series) -> pl.DataFrame:
@@ -246,11 +252,13 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     if keys <= {*_TRUTHS.values(), *_TRUTHS} and keys & {*_TRUTHS} and keys & {*_TRUTHS.values()}:
         known = known.with_columns(pl.col("key").replace(_TRUTHS))
     none = pl.col("key").is_in(NO_VALUE) & ~pl.col("key").is_in(list(options))
-    weight = pl.col("n").sum().over("key", "__bare")
-    shown = pl.col("__bare").sort_by(weight, "__bare", descending=[True, False]).first().over("key")
-    return Spellings(
-        known=known.select("text", "n", "key", pl.when(~none).then(shown).alias("shown"))
-    )
+    by_bare = known.lazy().group_by("key", shown="__bare").agg(pl.col("n").sum())
+    ranked = by_bare.sort("n", "shown", descending=[True, False]).drop("n")
+    best = ranked.unique("key", keep="first", maintain_order=True)
+    found = known.lazy().join(best, on="key", how="left", maintain_order="left").select(
+        "text", "n", "key", pl.when(~none).then("shown").alias("shown")
+    )  # fmt: skip
+    return Spellings(known=found.collect(engine="in-memory"))
 
 
 def says_none() -> pl.Expr:
