@@ -28,8 +28,9 @@ from judgerel_ray.core.text import (
 )
 from judgerel_ray.counting.columns import TYPED, check_width
 from judgerel_ray.counting.files.delimited import kind_of, read_delimited
+from judgerel_ray.counting.files.documents import read_json
 from judgerel_ray.counting.files.names import repeats_by_name
-from judgerel_ray.counting.files.records import read_json, read_json_lines
+from judgerel_ray.counting.files.records import read_json_lines
 from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")

@@ -21,6 +21,7 @@ from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
+from judgerel_ray.counting.files.documents import ENTRY
 from judgerel_ray.counting.files.graded_cells import graded_cells
 from judgerel_ray.counting.files.laid_out import (
     key_in,
@@ -51,7 +52,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     roles_of,
 )
-from judgerel_ray.counting.files.records import ENTRY, values_series
+from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, quote_names, readable
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
