@@ -90,7 +90,7 @@ def _columns(document: Mapping[str, object]) -> list[dict[str, object]]:
     n_known = sum(bool(roles_of(name)) for name in document)
     lists = [one for one in document.values() if isinstance(one, list)]
     by_row = [one for one in document.values() if isinstance(one, dict)]
-    if len(by_row) == len(document) and all([*one] == [*by_row[0]] for one in by_row):
+    if by_row and len(by_row) == len(document) and all([*one] == [*by_row[0]] for one in by_row):
         is_numbered = [*by_row[0]] == [*map(str, range(len(by_row[0])))]
         lists = [[*one.values()] for one in by_row] if is_numbered or n_known >= _FEWEST else []
     elif not n_known or any(isinstance(cell, dict) for one in lists for cell in one):
@@ -177,10 +177,12 @@ def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
         records = [cell for cell in cells or inside if isinstance(cell, dict)]
     else:
         records = [one for one in inside if isinstance(one, dict)]
-        # What all have makes them alike; columns by row numbers have numbers alone.
-        alike = set.intersection(*({*one} for one in records)) if records else set()
-        if len(records) < len(inside) or not alike or all(one.isdecimal() for one in alike):
+        if len(records) < len(inside):
             return []
+    # What all have makes them alike; columns by row numbers have numbers alone.
+    alike = set.intersection(*({*one} for one in records))
+    if not alike or all(one.isdecimal() for one in alike):
+        return []
     if not any(map(_names_judgments, records)):
         return []
     called = _called([*document], {name for one in records for name in one})
