@@ -91,8 +91,7 @@ def _columns(document: Mapping[str, object]) -> list[dict[str, object]]:
     lists = [one for one in document.values() if isinstance(one, list)]
     by_row = [one for one in document.values() if isinstance(one, dict)]
     if by_row and len(by_row) == len(document) and all([*one] == [*by_row[0]] for one in by_row):
-        is_numbered = [*by_row[0]] == [*map(str, range(len(by_row[0])))]
-        lists = [[*one.values()] for one in by_row] if is_numbered or n_known >= _FEWEST else []
+        lists = [[*one.values()] for one in by_row] if n_known >= _FEWEST else []
     elif not n_known or any(isinstance(cell, dict) for one in lists for cell in one):
         return []
     if len(lists) < max(len(document), _FEWEST) or len({len(one) for one in lists}) > 1:
