@@ -14,13 +14,7 @@ import polars as pl
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, is_no_value
 from judgerel_ray.counting.files.cells import parted, values_at
-from judgerel_ray.counting.files.meaning import (
-    REPLICATION,
-    SAMPLE,
-    VALUES,
-    Meaning,
-    Siblings,
-)
+from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning, Siblings
 from judgerel_ray.counting.files.names import (
     STATED,
     facet_of,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
@@ -24,6 +23,15 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.labelled import GOLD
+from judgerel_ray.counting.files.layout import (
+    REPLICATION,
+    SAMPLE,
+    VALUES,
+    Meaning,
+    Siblings,
+    place_in_line,
+    siblings_of,
+)
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
@@ -52,9 +60,6 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 
-SAMPLE = 20_000  # rows by which values are judged
-REPLICATION = "replication"
-VALUES = ("verdict", "score")
 _MOST_VERDICTS = 20
 _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
@@ -67,65 +72,6 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Siblings:
-    """Columns of judgments side by side, and what tells them apart."""
-
-    columns: tuple[str, ...]
-    facets: Mapping[str, tuple[str, ...]]  # Of judgments: the value of each column, by facet.
-    holds: str  # `verdict` or `score`.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
-    """What stands where: a column of judgments a role, by the place of its values."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    siblings: Siblings | None = None
-    is_numbered: bool = False  # Whether repeats are numbered in the order of rows and lists.
-    unused: Mapping[str, str] = field(default_factory=dict)  # Columns not read, and why.
-    # Roles that several columns fit equally well: nothing is read before one is chosen.
-    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    lacking: tuple[str, ...] = ()  # Roles that no column fits.
-    counts_rows: bool = False  # Whether repeats are counted, and not numbered by a column.
-    # Places not read by which repeats may prove to be none.
-    telling: tuple[str, ...] = ()
-    stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
-    # What would settle columns side by side: a role, and names with a facet in braces each.
-    ways: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether judgments can be read by it."""
-        return not self.open and not self.lacking
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether judgments are elements of lists inside cells."""
-        return any("*" in place for place in self.columns.values())
-
-    def line(self) -> str:
-        """Say in one line what was read as what; nothing where all of it was stated."""
-        read = [
-            f"{place} as {role}"
-            for role, place in self.columns.items()
-            if place != role and role not in self.stated
-        ]
-        several = self.siblings
-        if several is not None and not {several.holds, *several.facets} & self.stated:
-            names, facts = ", ".join(several.columns), " and ".join(several.facets)
-            read.append(f"{names} as {several.holds}, a {facts} each")
-        if self.is_numbered:
-            what = "elements of one list" if self.has_lists else "rows alike"
-            read.append(f"{what} as repeats, numbered in their order")
-        by_reason: dict[str, list[str]] = {}
-        for name, why in self.unused.items():
-            by_reason.setdefault(why, []).append(name)
-        rest = [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
-        left = f"; not used: {', '.join(rest)}" if rest else ""
-        return f"read {'; '.join(read)}{left}" if read else ""
 
 
 def meaning_of(
@@ -228,7 +174,7 @@ class _Reader:
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
         return Meaning(
-            columns=dict(sorted(self.roles.items(), key=lambda one: _place_in_line(one[0]))),
+            columns=dict(sorted(self.roles.items(), key=lambda one: place_in_line(one[0]))),
             siblings=siblings,
             is_numbered=is_numbered,
             unused=self._unused(),
@@ -489,7 +435,7 @@ class _Reader:
                                    else ("short texts, as verdicts are", "score"))  # fmt: skip
                     problem = f"columns like {self.stated[role]!r} hold no {what}"
                     raise SweepError(problem, hint=column_flag(other, self.stated[role]))
-                return _siblings_of(named, facets, role)
+                return siblings_of(named, facets, role)
         if not self.beside:
             return None
         is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
@@ -546,7 +492,7 @@ class _Reader:
             found = verdicts
         sure = [one for one in found if one[0]]
         if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
-            return _siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
+            return siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
         for _, holds, pattern, cells in found:
             self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *cells)))
             self.patterns.append((holds, pattern))
@@ -773,27 +719,3 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
-
-
-def _place_in_line(role: str) -> int:
-    """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
-
-    Examples
-    --------
-    >>> sorted(["verdict", "judge", "item_id"], key=_place_in_line)
-    ['item_id', 'judge', 'verdict']
-    """
-    order = ("item_id", *FACETS, REPLICATION, *VALUES)
-    return order.index(role) if role in order else len(order)
-
-
-def _siblings_of(
-    named: Mapping[str, Mapping[str, str]], facets: Sequence[str], holds: str
-) -> Siblings:
-    """Columns side by side of what their names tell."""
-    facts = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
-    if REPLICATION in facts:  # 1st, 2nd
-        facts[REPLICATION] = tuple(
-            re.sub(r"^(\d+)(st|nd|rd|th|\.)$", r"\1", one) for one in facts[REPLICATION]
-        )
-    return Siblings(columns=tuple(named), facets=facts, holds=holds)

@@ -32,13 +32,8 @@ from judgerel_ray.counting.files.laid_out import (
     telling,
     unkeyed,
 )
-from judgerel_ray.counting.files.meaning import (
-    REPLICATION,
-    SAMPLE,
-    VALUES,
-    Meaning,
-    meaning_of,
-)
+from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning
+from judgerel_ray.counting.files.meaning import meaning_of
 from judgerel_ray.counting.files.names import (
     JUDGES,
     column_flag,
