@@ -168,8 +168,13 @@ def test_counts_of_replies_are_no_replies(tmp_path, table, capsys):
     line = refused(path, capsys)
     assert "the rows are aggregated" in line
     assert "one row a reply" in line
-    if "--column" in line:
-        follow(line, path, capsys)
+    follow(line, path, capsys)
+    [flag] = re.findall(r"--column '?(count=[^\s']+)", line)
+    name, _, place = flag.partition("=")
+    found = rows_of(path, **{name: place})
+    n = sum(int(cell) for row in table.split("\n")[1:] for cell in row.split(",") if cell.isdigit())
+    assert found.height == n
+    assert found.select("item_id", "replication").is_unique().all()
 
 
 CASES = [f"case_{n}" for n in range(3)]

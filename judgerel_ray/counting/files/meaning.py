@@ -35,6 +35,7 @@ from judgerel_ray.counting.files.layout import (
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
+    WORDS,
     called_of,
     column_flag,
     criterion_in,
@@ -139,9 +140,9 @@ class _Reader:
         is_list = name in VALUES and REPLICATION not in self.begin.columns
         inside = leaves(self.begin[name])
         if name in FACETS and inside:  # who is an object with a name
-            return inside[0] if len(inside) == 1 else next(
-                (one for one in inside if one in (f"{name}.name", f"{name}.id")), name
-            )  # fmt: skip
+            called = [f"{name}.{one}" for one in ("name", "id", "model")]
+            named = [one for one in called if one in inside]
+            return inside[0] if len(inside) == 1 else next(iter(named), name)
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -279,6 +280,8 @@ class _Reader:
             ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
+        if role == "judge":  # nobody is called pass or fail
+            there = [one for one in there if not are_words(self._values(one))]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -395,6 +398,7 @@ class _Reader:
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
         """Whether columns tell all rows apart, with the facets and what numbers repeats."""
         facets = [place for role, place in self.roles.items() if role in FACETS]
+        facets = [one for one in facets if one in self.begin.columns]  # apart without the others
         named = {*places, self.roles.get(number, number), *facets}
         if any(one not in self.begin.columns for one in named):
             return False
@@ -511,11 +515,13 @@ class _Reader:
             return tuple(self.patterns)
         free = opened or [
             name for name, why in self._unused().items()
-            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name))))
+            if (why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name)))))
+            or (is_answer(name) and self.is_choice(name))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and not is_seed(name) and REPLICATION not in roles_of(name)
-                and self._texts[name].n_unique() > 1]  # fmt: skip
+                and self._texts[name].n_unique() > 1
+                and not self._inside(self.begin[name])]  # fmt: skip
         rated = [name for name in free if self.is_number(name)
                  and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
                  ]  # fmt: skip
@@ -527,7 +533,7 @@ class _Reader:
         worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
         ways = []
         for role, names in (("score", rated), ("verdict", worded)):
-            places = patterns_like(names) if len(names) > 1 else names
+            places = _places_of(names)
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             item = self.roles.get("item_id", "")
@@ -719,3 +725,25 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
+
+
+def are_words(texts: pl.Series) -> bool:
+    """Whether all texts are verdicts that are nobody's name.
+
+    Examples
+    --------
+    >>> are_words(pl.Series(["Pass", "fail"])), are_words(pl.Series(["gpt-4o", "pass"]))
+    (True, False)
+    """
+    return len(texts) > 0 and {*texts.str.to_lowercase().unique()} <= WORDS
+
+
+def _places_of(names: Sequence[str]) -> Sequence[str]:
+    """Places of columns that may hold judgments: side by side, or alone by a word of one."""
+    if len(names) < 2 or in_common(names):
+        return patterns_like(names) if len(names) > 1 else names
+    of_value = [one for one in names
+                if any({*roles_of(part)} & {*VALUES} for part in chain(*halves(one)))]  # fmt: skip
+    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
+    several = [stem for stem, n in stems.items() if n > 1]
+    return of_value or [*several, *patterns_like(names)]

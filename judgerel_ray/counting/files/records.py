@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
 from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
 from judgerel_ray.counting.files.cells import parsed_cell
@@ -28,12 +28,14 @@ _FENCED = re.compile(rf"{_FENCE}\w*\s(?:(?!{_FENCE}).)*{_FENCE}", re.DOTALL)
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
-def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.LazyFrame:
-    r"""Read records, one a line.
+def read_json_lines(
+    content: bytes | str, where: Mapping[str, object]
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    r"""Read records, one a line; how, it says in notes.
 
     Examples
     --------
-    >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {}).collect()["a"].to_list()
+    >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {})[0].collect()["a"].to_list()
     [1, None]
     """
     try:
@@ -49,8 +51,10 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
     except PolarsError:
         # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
         text = content if isinstance(content, bytes) else Path(content).read_bytes()
-        return records_frame(_lines(text, where), where).lazy()
-    return frame
+        records, n_fenced = _lines(text, where)
+        note = f"read the objects in the code fences of {count_of(n_fenced, 'reply', 'replies')}"
+        return records_frame(records, where).lazy(), (note,) * (n_fenced > 0)
+    return frame, ()
 
 
 def records_frame(
@@ -202,13 +206,15 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
     return bool(found.collect(engine="streaming").item())
 
 
-def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
-    """Records of lines."""
+def _lines(content: bytes, where: Mapping[str, object]) -> tuple[list[dict[str, object]], int]:
+    """Records of lines, and how many of them stood in code fences."""
+    n_fenced = 0
     records: list[dict[str, object]] = []
     names: set[str] = set()
     text = table_text(content, where)
     if text.lstrip().startswith(_FENCE) and not _FENCED.sub("", text).strip():
-        return [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+        found = [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+        return found, len(found)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -223,6 +229,7 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
             raise SweepError(problem, where={**where, "line": number}, hint=hint) from error
         if isinstance(record, str) and _FENCED.fullmatch(record.strip()):
             record = _fenced_record(record)
+            n_fenced += 1
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",
@@ -235,7 +242,7 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
         if not names.issuperset(record):
             names.update(record)
             check_width(len(names), where, more=True)
-    return records
+    return records, n_fenced
 
 
 def _fenced_record(reply: str) -> dict[str, object]:

@@ -311,7 +311,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     elif kind == ".json":
         rows, notes = read_json(source if isinstance(source, bytes) else b"", where)
     else:
-        rows = read_json_lines(source, where)
+        rows, notes = read_json_lines(source, where)
     return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
 
 
@@ -326,7 +326,7 @@ def _piped(content: bytes, where: Mapping[str, object]) -> Source:
     elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
         rows, notes = read_json(content, where)
     elif begin[:1] == b"{" or begin[:3] == b"```":
-        rows = read_json_lines(content, where)
+        rows, notes = read_json_lines(content, where)
     else:
         rows, notes = read_delimited(content, where)
     piped = content if begin[:1] in (b"[", b"{") else b""
