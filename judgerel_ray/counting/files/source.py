@@ -608,4 +608,6 @@ def _other_kind(path: str, kind: str) -> str | None:
     if kind == ".toml":
         sweep = shlex.quote(path)
         return f"judgerel plan {sweep}, then judgerel run {sweep} --out run; reduce reads the run"
-    return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
+    if kind not in (".txt", ".log", ".dat", ".tab", ""):
+        return None
+    return f"give it the ending of what it is, or pipe it: judgerel reduce - < {shlex.quote(path)}"
