@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -15,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from contextlib import contextmanager
 from difflib import get_close_matches
 from hashlib import blake2b
+from shlex import quote
 from typing import NamedTuple
 
 from judgerel_ray.core.errors import SweepError
@@ -114,7 +116,7 @@ def table_text(content: bytes, where: Mapping[str, object]) -> str:
         raise SweepError(
             f"line {line} is not {encoding}: byte {content[error.start]:#04x}",
             where={**where, "line": line},
-            hint="save the file as UTF-8",
+            hint="save the file as UTF-8" + _recoding(content, where.get("file")),
         ) from error
     if "\x00" in text:  # as UTF-16 without its mark has
         line = text.count("\n", 0, text.index("\x00")) + 1
@@ -124,6 +126,20 @@ def table_text(content: bytes, where: Mapping[str, object]) -> str:
             hint="save the file as UTF-8",
         )
     return text
+
+
+def _recoding(content: bytes, file: object) -> str:
+    """The command that writes a file of another encoding as UTF-8; letters of two bytes are GB."""
+    if not isinstance(file, str) or not os.path.isfile(file):
+        return ""
+    runs = re.findall(rb"[\x80-\xff]+", content)
+    encoding = "CP1252" if any(len(one) % 2 for one in runs) else "GB18030"
+    try:
+        _ = content.decode(encoding)
+    except UnicodeDecodeError:
+        return ""
+    written = quote(f"utf8{os.path.splitext(file)[1]}")
+    return f": iconv -f {encoding} -t UTF-8 {quote(file)} > {written}"
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -344,6 +360,8 @@ def _title_lines(text: str, known: Set[str]) -> int:
         cells = [one.strip(' "\r').lower() for one in re.split(r"[,;\t|]", line)]
         if sum(cell in known for cell in cells) > 1:
             return n
+        if line.lstrip(' "').startswith("#"):
+            continue  # a comment
         if sum(map(bool, cells)) > 1:
             return n if all(cells) and above == {len(cells)} else 0
         above.add(len(cells))

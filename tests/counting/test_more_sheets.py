@@ -168,8 +168,13 @@ def test_counts_of_replies_are_no_replies(tmp_path, table, capsys):
     line = refused(path, capsys)
     assert "the rows are aggregated" in line
     assert "one row a reply" in line
-    if "--column" in line:
-        follow(line, path, capsys)
+    follow(line, path, capsys)
+    [flag] = re.findall(r"--column '?(count=[^\s']+)", line)
+    name, _, place = flag.partition("=")
+    found = rows_of(path, **{name: place})
+    n = sum(int(cell) for row in table.split("\n")[1:] for cell in row.split(",") if cell.isdigit())
+    assert found.height == n
+    assert found.select("item_id", "replication").is_unique().all()
 
 
 CASES = [f"case_{n}" for n in range(3)]
@@ -200,12 +205,12 @@ def test_keys_that_may_tell_several_things_are_asked(tmp_path, document, capsys)
     follow(refused(path, capsys), path, capsys)
 
 
-@pytest.mark.parametrize("document", [
-    {"id": {"0": "q1", "1": "q2"}, "verdict": {"0": "a", "1": "b"}},
-    {"mine": {"0": "q1", "1": "q2"}, "other": {"0": "a", "1": "b"}},
-])  # fmt: skip
-def test_columns_by_row_numbers_are_no_records(tmp_path, document, capsys):
-    (path := tmp_path / "log.json").write_text(json.dumps(document))
+def test_columns_by_row_numbers_are_columns_and_no_records(tmp_path, capsys):
+    (path := tmp_path / "log.json").write_text(
+        json.dumps({"id": {"0": "q1", "1": "q2"}, "verdict": {"0": "a", "1": "b"}})
+    )
+    assert rows_of(path).select("item_id", "verdict").rows() == [("q1", "a"), ("q2", "b")]
+    path.write_text(json.dumps({"mine": {"0": "q1", "1": "q2"}, "other": {"0": "a", "1": "b"}}))
     assert "expected a list of records" in refused(path, capsys)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -21,8 +22,9 @@ from judgerel_ray.core.text import (
     table_text,
 )
 from judgerel_ray.counting.columns import KNOWN_BY, check_width
-from judgerel_ray.counting.files.names import COMMON, may_come_again
+from judgerel_ray.counting.files.names import COMMON, facet_of, may_come_again, roles_of
 
+_FEWEST = 3  # columns below names in levels
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 
 
@@ -67,6 +69,17 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
+    if levels := names_in_levels(text):
+        n_lines, names, separator = levels
+        content = source if isinstance(source, bytes) else _whole(source)
+        below = table_text(content, where).split("\n", n_lines)[n_lines]
+        line = io.StringIO()
+        csv.writer(line, delimiter=separator, lineterminator="\n").writerow(names)
+        frame, notes = read_delimited(
+            (line.getvalue() + below).encode(), where, separator=separator, above=above
+        )
+        joined = ", ".join(names[1:3])
+        return frame, (f"names of columns put together of {n_lines} lines: {joined}, ...", *notes)
     heading = heading_of(
         text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
     )
@@ -92,6 +105,42 @@ def read_delimited(
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
 
 
+def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
+    r"""Names of columns over two or three lines, what stands between them, and how many; else None.
+
+    The first names groups, each once or above every column; the second is alike below each; a
+    third names the item alone, as pandas writes a pivot.
+
+    Examples
+    --------
+    >>> names_in_levels(",gpt-4o,,o3,\nid,run1,run2,run1,run2\nq,a,b,a,a\n")
+    (2, ['id', 'gpt-4o_run1', 'gpt-4o_run2', 'o3_run1', 'o3_run2'], ',')
+    """
+    lines = text.split("\n", 3)[:3]
+    for sign in (*SEPARATORS.values(), ";", "|") if '"' not in "".join(lines[:2]) else ():
+        cells = [[one.strip() for one in line.split(sign)] for line in lines]
+        if len(cells) < 3 or len({len(one) for one in cells}) > 1 or len(cells[0]) < _FEWEST:
+            continue
+        (_, *groups), (word, *inner), (item, *rest) = cells
+        for place in range(1, len(groups)):
+            groups[place] = groups[place] or groups[place - 1]
+        if any(rest) or not item:
+            item, n_lines = word, 2
+        else:
+            n_lines = 3
+            inner = [f"{word}{one}" if one.isdecimal() else one for one in inner]
+        below = {group: [one for called, one in zip(groups, inner, strict=True) if called == group]
+                 for group in groups}  # fmt: skip
+        first, *others = below.values()
+        is_alike = bool(others) and all(sorted(one) == sorted(first) for one in others)
+        is_known = facet_of(first) is not None or all(map(roles_of, first))
+        is_one = len({*first}) == len(first) and "" not in (*first, *groups)
+        if item.lower() in KNOWN_BY | COMMON and is_alike and is_known and is_one:
+            joined = [f"{one}_{name}" for one, name in zip(groups, inner, strict=True)]
+            return n_lines, [item, *joined], sign
+    return None
+
+
 def first_line(path: str) -> Sequence[str] | None:
     """The names of the columns of a table of text; None where more than its begin tells them."""
     kind, packed = kind_of(path)
@@ -101,7 +150,7 @@ def first_line(path: str) -> Sequence[str] | None:
     if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
         return None
     text = head.decode("utf-8-sig", errors="replace")
-    if not text.strip() or text[:4].lower() == "sep=":
+    if not text.strip() or text[:4].lower() == "sep=" or names_in_levels(text):
         return None
     where = {"file": path}
     heading = heading_of(

@@ -14,13 +14,7 @@ import polars as pl
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, is_no_value
 from judgerel_ray.counting.files.cells import parted, values_at
-from judgerel_ray.counting.files.meaning import (
-    REPLICATION,
-    SAMPLE,
-    VALUES,
-    Meaning,
-    Siblings,
-)
+from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning, Siblings
 from judgerel_ray.counting.files.names import (
     STATED,
     facet_of,
@@ -72,6 +66,11 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     # As cells are merged from the begin on, what has none there is looked at no further.
     merged = [name for name in (*_MERGED, "item_id") if name in names]
     if any(rows.head(SAMPLE).select(pl.col(merged).is_null().any()).collect().row(0)):
+        if not meaning.is_numbered and meaning.siblings is None:
+            rows, lines = _without_nothing(
+                rows, {*meaning.columns} & {"item_id", REPLICATION, *VALUES}
+            )
+            notes += lines
         rows, lines = _facets_filled_down(rows, [name for name in merged if name != "item_id"])
         rows, line = filled_down(rows, names)
         notes += [*lines, *([] if line is None else [line])]
@@ -252,6 +251,15 @@ def _is_of_request(once: pl.LazyFrame, name: str, key: Sequence[str]) -> bool:
     if facts["again"]:
         return False
     return is_request(name) or bool(facts["clock"] and facts["n"] >= facts["of"])
+
+
+def _without_nothing(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Rows without an item, a repeat and a verdict left out: they say something of the file."""
+    nothing = pl.all_horizontal(is_no_value(pl.col(name).cast(pl.String)) for name in names)
+    nothing = nothing.fill_null(True)
+    n = rows.select(nothing.sum()).collect(engine="streaming").item()
+    left = f"{count_of(n, 'row')} without an item, a repeat and a verdict, left out"
+    return (rows.filter(~nothing), [left]) if n else (rows, [])
 
 
 def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:

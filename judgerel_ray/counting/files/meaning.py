@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
@@ -24,9 +23,19 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.labelled import GOLD
+from judgerel_ray.counting.files.layout import (
+    REPLICATION,
+    SAMPLE,
+    VALUES,
+    Meaning,
+    Siblings,
+    place_in_line,
+    siblings_of,
+)
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
+    WORDS,
     called_of,
     column_flag,
     criterion_in,
@@ -52,9 +61,6 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 
-SAMPLE = 20_000  # rows by which values are judged
-REPLICATION = "replication"
-VALUES = ("verdict", "score")
 _MOST_VERDICTS = 20
 _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
@@ -67,65 +73,6 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Siblings:
-    """Columns of judgments side by side, and what tells them apart."""
-
-    columns: tuple[str, ...]
-    facets: Mapping[str, tuple[str, ...]]  # Of judgments: the value of each column, by facet.
-    holds: str  # `verdict` or `score`.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
-    """What stands where: a column of judgments a role, by the place of its values."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    siblings: Siblings | None = None
-    is_numbered: bool = False  # Whether repeats are numbered in the order of rows and lists.
-    unused: Mapping[str, str] = field(default_factory=dict)  # Columns not read, and why.
-    # Roles that several columns fit equally well: nothing is read before one is chosen.
-    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    lacking: tuple[str, ...] = ()  # Roles that no column fits.
-    counts_rows: bool = False  # Whether repeats are counted, and not numbered by a column.
-    # Places not read by which repeats may prove to be none.
-    telling: tuple[str, ...] = ()
-    stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
-    # What would settle columns side by side: a role, and names with a facet in braces each.
-    ways: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether judgments can be read by it."""
-        return not self.open and not self.lacking
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether judgments are elements of lists inside cells."""
-        return any("*" in place for place in self.columns.values())
-
-    def line(self) -> str:
-        """Say in one line what was read as what; nothing where all of it was stated."""
-        read = [
-            f"{place} as {role}"
-            for role, place in self.columns.items()
-            if place != role and role not in self.stated
-        ]
-        several = self.siblings
-        if several is not None and not {several.holds, *several.facets} & self.stated:
-            names, facts = ", ".join(several.columns), " and ".join(several.facets)
-            read.append(f"{names} as {several.holds}, a {facts} each")
-        if self.is_numbered:
-            what = "elements of one list" if self.has_lists else "rows alike"
-            read.append(f"{what} as repeats, numbered in their order")
-        by_reason: dict[str, list[str]] = {}
-        for name, why in self.unused.items():
-            by_reason.setdefault(why, []).append(name)
-        rest = [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
-        left = f"; not used: {', '.join(rest)}" if rest else ""
-        return f"read {'; '.join(read)}{left}" if read else ""
 
 
 def meaning_of(
@@ -193,9 +140,9 @@ class _Reader:
         is_list = name in VALUES and REPLICATION not in self.begin.columns
         inside = leaves(self.begin[name])
         if name in FACETS and inside:  # who is an object with a name
-            return inside[0] if len(inside) == 1 else next(
-                (one for one in inside if one in (f"{name}.name", f"{name}.id")), name
-            )  # fmt: skip
+            called = [f"{name}.{one}" for one in ("name", "id", "model")]
+            named = [one for one in called if one in inside]
+            return inside[0] if len(inside) == 1 else next(iter(named), name)
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -228,7 +175,7 @@ class _Reader:
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
         return Meaning(
-            columns=dict(sorted(self.roles.items(), key=lambda one: _place_in_line(one[0]))),
+            columns=dict(sorted(self.roles.items(), key=lambda one: place_in_line(one[0]))),
             siblings=siblings,
             is_numbered=is_numbered,
             unused=self._unused(),
@@ -327,6 +274,8 @@ class _Reader:
             ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
+        if role == "judge":  # nobody is called pass or fail
+            there = [one for one in there if not are_words(self._values(one))]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -443,6 +392,7 @@ class _Reader:
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
         """Whether columns tell all rows apart, with the facets and what numbers repeats."""
         facets = [place for role, place in self.roles.items() if role in FACETS]
+        facets = [one for one in facets if one in self.begin.columns]  # apart without the others
         named = {*places, self.roles.get(number, number), *facets}
         if any(one not in self.begin.columns for one in named):
             return False
@@ -483,7 +433,7 @@ class _Reader:
                                    else ("short texts, as verdicts are", "score"))  # fmt: skip
                     problem = f"columns like {self.stated[role]!r} hold no {what}"
                     raise SweepError(problem, hint=column_flag(other, self.stated[role]))
-                return _siblings_of(named, facets, role)
+                return siblings_of(named, facets, role)
         if not self.beside:
             return None
         is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
@@ -540,7 +490,7 @@ class _Reader:
             found = verdicts
         sure = [one for one in found if one[0]]
         if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
-            return _siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
+            return siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
         for _, holds, pattern, cells in found:
             self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *cells)))
             self.patterns.append((holds, pattern))
@@ -559,11 +509,13 @@ class _Reader:
             return tuple(self.patterns)
         free = opened or [
             name for name, why in self._unused().items()
-            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name))))
+            if (why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name)))))
+            or (is_answer(name) and self.is_choice(name))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and not is_seed(name) and REPLICATION not in roles_of(name)
-                and self._texts[name].n_unique() > 1]  # fmt: skip
+                and self._texts[name].n_unique() > 1
+                and not self._inside(self.begin[name])]  # fmt: skip
         rated = [name for name in free if self.is_number(name)
                  and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
                  ]  # fmt: skip
@@ -575,7 +527,7 @@ class _Reader:
         worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
         ways = []
         for role, names in (("score", rated), ("verdict", worded)):
-            places = patterns_like(names) if len(names) > 1 else names
+            places = _places_of(names)
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             item = self.roles.get("item_id", "")
@@ -769,25 +721,23 @@ def _are_verdicts(texts: pl.Series) -> bool:
     return few and isinstance(longest, int) and longest <= _SHORT
 
 
-def _place_in_line(role: str) -> int:
-    """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
+def are_words(texts: pl.Series) -> bool:
+    """Whether all texts are verdicts that are nobody's name.
 
     Examples
     --------
-    >>> sorted(["verdict", "judge", "item_id"], key=_place_in_line)
-    ['item_id', 'judge', 'verdict']
+    >>> are_words(pl.Series(["Pass", "fail"])), are_words(pl.Series(["gpt-4o", "pass"]))
+    (True, False)
     """
-    order = ("item_id", *FACETS, REPLICATION, *VALUES)
-    return order.index(role) if role in order else len(order)
+    return len(texts) > 0 and {*texts.str.to_lowercase().unique()} <= WORDS
 
 
-def _siblings_of(
-    named: Mapping[str, Mapping[str, str]], facets: Sequence[str], holds: str
-) -> Siblings:
-    """Columns side by side of what their names tell."""
-    facts = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
-    if REPLICATION in facts:  # 1st, 2nd
-        facts[REPLICATION] = tuple(
-            re.sub(r"^(\d+)(st|nd|rd|th|\.)$", r"\1", one) for one in facts[REPLICATION]
-        )
-    return Siblings(columns=tuple(named), facets=facts, holds=holds)
+def _places_of(names: Sequence[str]) -> Sequence[str]:
+    """Places of columns that may hold judgments: side by side, or alone by a word of one."""
+    if len(names) < 2 or in_common(names):
+        return patterns_like(names) if len(names) > 1 else names
+    of_value = [one for one in names
+                if any({*roles_of(part)} & {*VALUES} for part in chain(*halves(one)))]  # fmt: skip
+    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
+    several = [stem for stem, n in stems.items() if n > 1]
+    return of_value or [*several, *patterns_like(names)]

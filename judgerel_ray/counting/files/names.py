@@ -100,6 +100,7 @@ TIMES = (
     "zeit",
     "zeitpunkt",
     "datum",
+    "ts",
     "时间",
     "日期",
     "fecha",
@@ -114,7 +115,11 @@ SPENT = (
     "total_tokens",
     "tokens",
     "cost",
+    "cost_usd",
     "price",
+    "logprob",
+    "logprobs",
+    "usage",
     "latency",
     "latency_ms",
     "duration",
@@ -174,6 +179,9 @@ VARIANTS = frozenset((
     "preview", "beta", "exp", "latest",
 ))  # fmt: skip
 """Words behind the name of a model that are of the name."""
+WORDS = frozenset(("pass", "fail", "passed", "failed", "yes", "no", "true", "false", "correct",
+                   "incorrect", "win", "lose", "tie"))  # fmt: skip
+"""Verdicts, which are nobody's name."""
 METRICS = (
     "faithfulness", "answer_relevancy", "answer_relevance", "context_precision", "context_recall",
     "context_relevancy", "answer_correctness", "answer_similarity", "factual_correctness",
@@ -201,7 +209,9 @@ _BESIDE_ANSWERS = ("Status", "Score", "Named Scores", "Metric: ", "Grader Reason
 """What promptfoo writes beside each answer, which is called ``[who] prompt``."""
 _COUNTS = ("n", "count", "counts", "freq", "frequency", "n_votes", "n_replies", "anzahl", "nombre")
 _BRACES = re.compile(r"\{(\w+)\}")
+_RUN_OF = re.compile(r"(.+?)([_\-. ]+[^\W\d_]+[_\-. ]*)\d+")
 _MOST_JOINTS = 8
+_TWO = 2  # orders
 
 
 @lru_cache(maxsize=4096)
@@ -513,6 +523,8 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     >>> patterns_like(["run1_x", "run2_x"]), patterns_like(["gpt-4o", "claude-3"])
     (['run{replication}_x'], ['{judge}', '{responder}'])
     """
+    if runs := _runs_of(names):
+        return runs
     begin, end = in_common(names) or ("", "")
     inner = [name[len(begin) : len(name) - len(end)] for name in names]
     inner = [re.sub(r"^(\d+)(st|nd|rd|th|\.)$", r"\1", one) for one in inner]
@@ -527,9 +539,28 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     several = ["item_id", "judge", "criterion", "replication", "responder"]
     if is_bare and sorted(map(int, inner)) in ([*range(len(inner))], [*range(1, len(inner) + 1)]):
         several.insert(0, several.pop(3))  # numbered from the first on, as repeats are
+        several[1:1] = ["option_order"] * (len(inner) == _TWO)
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
+
+
+def _runs_of(names: Sequence[str]) -> list[str]:
+    """Patterns of runs of several things, by what the things may be: ``t0_run1``, ``t1_run1``."""
+    found = [one for name in names if (one := _RUN_OF.fullmatch(name))]
+    heads = [one[1] for one in found]
+    ends = {one[2] for one in found}
+    word = next(iter(ends), "").strip("_-. ")
+    if len(found) < len(names) or len({*heads}) < 2 or len(ends) > 1:
+        return []
+    if "replication" not in roles_of(word):
+        return []
+    begin, _ = in_common(heads) or ("", "")
+    is_number = all(re.fullmatch(r"\d+(\.\d+)?", one[len(begin) :]) for one in heads)
+    facets = ("temperature",) if is_number else ("judge", "criterion", "responder", "template")
+    begin, end = begin if is_number else "", next(iter(ends))
+    return [f"{begin}{{{one}}}{end}{{replication}}"
+            for one in facets]  # fmt: skip
 
 
 def repeats_by_name(files: Sequence[str], columns: Iterable[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tables of JSON: lines of records, or a document that holds one list of them."""
+"""Tables of JSON: lines of records, and the table that records make."""
 
 from __future__ import annotations
 
@@ -6,40 +6,36 @@ import io
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
 from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
 from judgerel_ray.counting.files.cells import parsed_cell
-from judgerel_ray.counting.files.names import is_side_column, roles_of
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
-_MOST_SHOWN = 6
 _PIECE = 1 << 16  # bytes of lines whose fields are counted together
 _LONG_PIECE = 1 << 20
 _TOKEN = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|\\.|[{}\[\]]')
 _FENCE = "```"
 _FENCED = re.compile(rf"{_FENCE}\w*\s(?:(?!{_FENCE}).)*{_FENCE}", re.DOTALL)
-_DEEPEST = 3
-_FEWEST = 2  # keys that tell things apart
-ENTRY = "entry"
-"""The column of the keys of a document that tell its records apart, where no word says what."""
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
-def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.LazyFrame:
-    r"""Read records, one a line.
+def read_json_lines(
+    content: bytes | str, where: Mapping[str, object]
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    r"""Read records, one a line; how, it says in notes.
 
     Examples
     --------
-    >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {}).collect()["a"].to_list()
+    >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {})[0].collect()["a"].to_list()
     [1, None]
     """
     try:
@@ -55,116 +51,10 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
     except PolarsError:
         # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
         text = content if isinstance(content, bytes) else Path(content).read_bytes()
-        return records_frame(_lines(text, where), where).lazy()
-    return frame
-
-
-def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    r"""Read a document that is a list of records, or an object that holds one list of them.
-
-    What is said of how it was read comes with the rows.
-
-    Examples
-    --------
-    >>> frame, notes = read_json(b'{"rows": [{"a": 1}], "n": 1}', {})
-    >>> frame.collect().rows(), notes
-    ([(1,)], ('read: the list rows of the document',))
-    """
-    try:
-        document = parse_json(table_text(content, where), nan=True)
-    except RepeatedKeyError as error:
-        raise SweepError(str(error), where=where) from error
-    except ValueError as error:
-        if not str(error).startswith("Extra data"):
-            raise SweepError(f"not JSON: {error}", where=where) from error
-        return read_json_lines(content, where), ("read as lines of JSON, one record a line",)
-    if isinstance(document, list):
-        return records_frame(_records(document, where), where).lazy(), ()
-    if isinstance(document, dict) and (keyed := _keyed_records(document)):
-        called = next(iter(keyed[0]))
-        note = f"read the keys of the document as {called}"
-        return records_frame(keyed, where).lazy(), (note,)
-    lists = dict(_lists(document)) if isinstance(document, dict) else {}
-    if len(lists) == 1:
-        name, rows = lists.popitem()
-        return records_frame(_records(rows, where), where).lazy(), (
-            f"read: the list {name} of the document",
-        )
-    if lists:
-        first = next(iter(lists))
-        raise SweepError(
-            f"the document holds {len(lists)} lists of records: {', '.join(lists)}",
-            where=where,
-            hint=f"write one of them to a file of its own: jq .{first} FILE.json > rows.json",
-        )
-    fields = _some(document) or "no field" if isinstance(document, dict) else None
-    got = "one of neither" if fields is None else f"one with {fields}"
-    raise SweepError(
-        f"expected a list of records, or an object that holds one, got {got}",
-        where=where,
-        hint='write one record a row; of pandas: df.to_json(FILE, orient="records")',
-    )
-
-
-def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
-    """Records of an object whose keys tell like things apart; none of any other object.
-
-    A key that is the name of a column tells none: such an object is a record, or holds columns.
-    """
-    inside = [*document.values()]
-    if len(inside) < _FEWEST or any(roles_of(key) or is_side_column(key) for key in document):
-        return []
-    if all(isinstance(one, list) and one for one in inside):
-        cells = [cell for one in inside if isinstance(one, list) for cell in one]
-        if not all(isinstance(cell, dict) for cell in cells):
-            if any(isinstance(cell, dict | list) for cell in cells):
-                return []
-            is_number = all(isinstance(cell, int | float) for cell in cells)
-            cells, name = [], "scores" if is_number else "verdicts"
-            inside = [{name: one} for one in inside]
-        records = [cell for cell in cells or inside if isinstance(cell, dict)]
-    else:
-        records = [one for one in inside if isinstance(one, dict)]
-        # What all have makes them alike; columns by row numbers have numbers alone.
-        alike = set.intersection(*({*one} for one in records)) if records else set()
-        if len(records) < len(inside) or not alike or all(one.isdecimal() for one in alike):
-            return []
-    if not any(map(_names_judgments, records)):
-        return []
-    called = _called([*document], {name for one in records for name in one})
-    return [
-        {called: key, **record}
-        for key, one in zip(document, inside, strict=True)
-        for record in (one if isinstance(one, list) else [one])
-        if isinstance(record, dict)
-    ]
-
-
-def _names_judgments(value: object, deep: int = 0) -> bool:
-    """Whether an object, or what stands in it, has the name of anything that judgments have."""
-    if isinstance(value, list):
-        return any(_names_judgments(one, deep) for one in value[:1])
-    return isinstance(value, dict) and deep < _DEEPEST and any(
-        roles_of(name) or roles_of(name.removesuffix("s")) or _names_judgments(one, deep + 1)
-        for name, one in value.items()
-    )  # fmt: skip
-
-
-def _called(keys: Sequence[str], names: Collection[str]) -> str:
-    """What the keys of a document are called beside columns: by their word, or a plain name."""
-    stems = {re.sub(r"[_\-. ]*\d+$", "", key) for key in keys}
-    words = {role for one in stems for role in roles_of(one)} if len(stems) == 1 else set()
-    there = {role for name in names for role in roles_of(name)}
-    for role in ("item_id", "replication"):
-        if role in words - there and role not in names:
-            return role
-    return next(one for one in (ENTRY, f"{ENTRY}_key", f"_{ENTRY}") if one not in names)
-
-
-def _some(names: Iterable[str]) -> str:
-    """The first few names: an object by row numbers has as many as rows."""
-    shown = [*names]
-    return ", ".join(shown[:_MOST_SHOWN]) + ", ..." * (len(shown) > _MOST_SHOWN)
+        records, n_fenced = _lines(text, where)
+        note = f"read the objects in the code fences of {count_of(n_fenced, 'reply', 'replies')}"
+        return records_frame(records, where).lazy(), (note,) * (n_fenced > 0)
+    return frame, ()
 
 
 def records_frame(
@@ -316,13 +206,15 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
     return bool(found.collect(engine="streaming").item())
 
 
-def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
-    """Records of lines."""
+def _lines(content: bytes, where: Mapping[str, object]) -> tuple[list[dict[str, object]], int]:
+    """Records of lines, and how many of them stood in code fences."""
+    n_fenced = 0
     records: list[dict[str, object]] = []
     names: set[str] = set()
     text = table_text(content, where)
     if text.lstrip().startswith(_FENCE) and not _FENCED.sub("", text).strip():
-        return [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+        found = [_fenced_record(one[0]) for one in _FENCED.finditer(text)]
+        return found, len(found)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -337,6 +229,7 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
             raise SweepError(problem, where={**where, "line": number}, hint=hint) from error
         if isinstance(record, str) and _FENCED.fullmatch(record.strip()):
             record = _fenced_record(record)
+            n_fenced += 1
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",
@@ -349,7 +242,7 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
         if not names.issuperset(record):
             names.update(record)
             check_width(len(names), where, more=True)
-    return records
+    return records, n_fenced
 
 
 def _fenced_record(reply: str) -> dict[str, object]:
@@ -358,7 +251,7 @@ def _fenced_record(reply: str) -> dict[str, object]:
     return inside if isinstance(inside, dict) else {"reply": reply}
 
 
-def _records(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[str, object]]:
+def records_of(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[str, object]]:
     """A list of records."""
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
@@ -367,22 +260,6 @@ def _records(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[s
                 where=where,
             )
     return [row for row in rows if isinstance(row, dict)]
-
-
-def _lists(document: Mapping[str, object], before: str = "") -> Iterable[tuple[str, list[object]]]:
-    """Lists of records in an object, and in the objects inside it where it has none itself."""
-    inside = [
-        (f"{before}{name}", value)
-        for name, value in document.items()
-        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
-    ]
-    deeper = [] if inside else [
-        found
-        for name, value in document.items()
-        if isinstance(value, dict)
-        for found in _lists(value, f"{before}{name}.")
-    ]  # fmt: skip
-    return inside or deeper
 
 
 def _short(text: str) -> str:

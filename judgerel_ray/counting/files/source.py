@@ -28,8 +28,9 @@ from judgerel_ray.core.text import (
 )
 from judgerel_ray.counting.columns import TYPED, check_width
 from judgerel_ray.counting.files.delimited import kind_of, read_delimited
+from judgerel_ray.counting.files.documents import read_json
 from judgerel_ray.counting.files.names import repeats_by_name
-from judgerel_ray.counting.files.records import read_json, read_json_lines
+from judgerel_ray.counting.files.records import read_json_lines
 from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -311,7 +312,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     elif kind == ".json":
         rows, notes = read_json(source if isinstance(source, bytes) else b"", where)
     else:
-        rows = read_json_lines(source, where)
+        rows, notes = read_json_lines(source, where)
     return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
 
 
@@ -326,7 +327,7 @@ def _piped(content: bytes, where: Mapping[str, object]) -> Source:
     elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
         rows, notes = read_json(content, where)
     elif begin[:1] == b"{" or begin[:3] == b"```":
-        rows = read_json_lines(content, where)
+        rows, notes = read_json_lines(content, where)
     else:
         rows, notes = read_delimited(content, where)
     piped = content if begin[:1] in (b"[", b"{") else b""
@@ -608,4 +609,6 @@ def _other_kind(path: str, kind: str) -> str | None:
     if kind == ".toml":
         sweep = shlex.quote(path)
         return f"judgerel plan {sweep}, then judgerel run {sweep} --out run; reduce reads the run"
-    return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
+    if kind not in (".txt", ".log", ".dat", ".tab", ""):
+        return None
+    return f"give it the ending of what it is, or pipe it: judgerel reduce - < {shlex.quote(path)}"

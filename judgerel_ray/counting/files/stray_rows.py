@@ -7,7 +7,7 @@ are looked for in tables of text that are read whole at a glance, and each kind 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -22,7 +22,7 @@ _MOST_TOTALS = 3  # lines below a table that sum it up
 TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
     "overall", "summary", "pass rate", "accuracy", "std", "count",
-    "durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "insgesamt",
+    "durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "insgesamt", "ergebnis",
     "media", "promedio", "suma", "moyenne", "somme", "平均", "平均分", "合计", "总计",
 )  # fmt: skip
 """What a line is called that sums up others."""
@@ -66,6 +66,11 @@ which sums up others"))
         called = [one for one, is_one in zip(kept.to_series(), headings, strict=True) if is_one]
         kept = kept.filter(~pl.Series(headings))
         notes.append(f"left out {count_of(len(called), 'heading')}, such as {called[0]!r}")
+    subtotals = [*_subtotals(kept.to_series().to_list())]
+    if called := [kept.to_series()[place] for place in subtotals]:
+        kept = kept.filter(~pl.int_range(kept.height, eager=True).is_in(subtotals))
+        notes.append(f"left out {count_of(len(called), 'row')} that sum up others, such as "
+                     f"{called[0]!r}")  # fmt: skip
     totals = [*_totals(kept)]
     if totals:
         kept = kept.head(kept.height - len(totals))
@@ -91,6 +96,18 @@ def _headings(rows: pl.DataFrame) -> list[bool]:
     ]  # fmt: skip
     rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
     return [] if not any(named) or rows.filter(named).select(rest.any()).item() else named
+
+
+def _subtotals(cells: Sequence[str | None]) -> Iterator[int]:
+    """Places of cells that name a cell above them and a sum, as pivot tables have: ``q1 Total``."""
+    seen: set[str] = set()
+    for place, cell in enumerate(cells):
+        words = (cell or "").strip()
+        parts = [words.rpartition(" ")[::2], words.partition(" ")[::-2]]
+        if any(name.strip() in seen and _is_total(word) for name, word in parts):
+            yield place
+        elif words:
+            seen.add(words)
 
 
 def _totals(rows: pl.DataFrame) -> Iterator[str]:

@@ -20,7 +20,9 @@ from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
+from judgerel_ray.counting.files.counted_rows import BY_VERDICT, COUNT, replies_of
 from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
+from judgerel_ray.counting.files.documents import ENTRY
 from judgerel_ray.counting.files.graded_cells import graded_cells
 from judgerel_ray.counting.files.laid_out import (
     key_in,
@@ -31,15 +33,11 @@ from judgerel_ray.counting.files.laid_out import (
     telling,
     unkeyed,
 )
-from judgerel_ray.counting.files.meaning import (
-    REPLICATION,
-    SAMPLE,
-    VALUES,
-    Meaning,
-    meaning_of,
-)
+from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning
+from judgerel_ray.counting.files.meaning import are_words, meaning_of
 from judgerel_ray.counting.files.names import (
     JUDGES,
+    called_of,
     column_flag,
     counted_in,
     facet_of,
@@ -51,7 +49,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     roles_of,
 )
-from judgerel_ray.counting.files.records import ENTRY, values_series
+from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, quote_names, readable
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
@@ -110,6 +108,8 @@ def understood(
             raise log
         if source.piped:
             _refuse_piped_log(source.piped)
+    source, stated = replies_of(source, stated or {})
+    _refuse_words_as_judges(source, stated)
     source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
@@ -145,6 +145,19 @@ def understood(
     return replace(found, rows=found.rows.drop(inside), notes=(*found.notes, *lines))
 
 
+def _refuse_words_as_judges(source: Source, stated: Mapping[str, str]) -> None:
+    """Refuse a column `judge` that holds verdicts: each would be a judge who agrees with itself."""
+    if "judge" not in source.rows.collect_schema() or {"judge"} & {*stated, *stated.values()}:
+        return
+    names = source.rows.select(pl.col("judge").cast(pl.String, strict=False)).head(SAMPLE)
+    if are_words(names.collect(engine="streaming").to_series().drop_nulls()):
+        raise SweepError(
+            "column judge holds verdicts, and names nobody", where=source.where,
+            hint=f"{column_flag('verdict', 'judge')}, where the judge said it; "
+            f"{column_flag('note', 'judge')}, where it is not to be read",
+        )  # fmt: skip
+
+
 def _entries(source: Source, meaning: Meaning) -> list[str]:
     """The column of a document's keys, where several records have one and nothing reads it."""
     if ENTRY not in meaning.unused or not any(note.endswith(ENTRY) for note in source.notes):
@@ -164,22 +177,23 @@ def _refuse_counts(source: Source, meaning: Meaning) -> None:
     verdict = meaning.columns.get("verdict", "")
     key = [place for role, place in meaning.columns.items() if role in key_in(meaning.columns)]
     if "verdict or score" in meaning.lacking and len(each) >= _SEVERAL:
-        how = " and ".join(f"{name} rows of {free[name]}" for name in each[:_MOST_QUOTED])
         names, also = each, ""
+        patterns = {name.replace(str(free[name]), BY_VERDICT) for name in each}
+        ways = [column_flag(COUNT, one) for one in sorted(patterns)][: len(patterns) == 1]
     elif (
         verdict in begin.columns and "" in free.values() and {*key} <= {*begin.columns}
         and not begin.select(pl.struct(*key, verdict).is_duplicated().any()).item()
         and not {*meaning.columns.values()} & {*free}
     ):  # fmt: skip
         names = [name for name, what in free.items() if what == ""]
-        how = f"each row as often as {names[0]} says"
+        ways = [column_flag(COUNT, names[0])]
         also = f"; {column_flag('note', names[0])}, where it counts something else"
     else:
         return
+    how = f"{ways[0]} reads one row a reply" if ways else "a table of one row a reply"
     raise ColumnsMissing(
-        f"the rows are aggregated: {quote_names(names)}: numbers of replies, and what each reply "
-        "said is needed",
-        where=source.where, hint=f"a table of one row a reply, in place of counts: {how}{also}",
+        f"the rows are aggregated: {quote_names(names)} may be numbers of replies",
+        where=source.where, hint=f"{how}{also}",
     ).of(meaning)  # fmt: skip
 
 
@@ -232,7 +246,22 @@ def _without_keys(
         return source, stated
     [(column, facts, role, below)] = known
     role = next(iter(meant), role)
+    if not meant and (beside := _values_beside(source, column, below)):
+        other = column_flag(beside[0], f"{column}.{{{facts}}}.{beside[1]}")
+        note = f"{column}: {below[1:]} is read, {beside[1]} beside it is not: {other} reads it"
+        source = replace(source, notes=(*source.notes, note))
     return _without_keys(source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"})
+
+
+def _values_beside(source: Source, column: str, below: str) -> tuple[str, str] | None:
+    """A verdict or score beside the one that is read below keys: its role and its name."""
+    cells = source.rows.select(column).head(_FEW).collect(engine="streaming").to_series()
+    keyed_objects = [one for row in values_at(cells, []) for one in row if isinstance(one, dict)]
+    inside = [one for each in keyed_objects for one in each.values() if isinstance(one, dict)]
+    for name in dict.fromkeys(key for one in inside for key in one):
+        if f".{name}" != below and (roles := [one for one in VALUES if one in roles_of(name)]):
+            return roles[0], name
+    return None
 
 
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
@@ -263,6 +292,8 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     if is_answer(name.rpartition(".")[2]):
         asked.append(f"{column_flag('reply', name)}, where the judge wrote it in a repeat")
         return "; ".join(asked)
+    if called_of(name) == "value":
+        asked.append(f"{column_flag('verdict', name)}, where it is what the judge said")
     where = (("template", "names a prompt"), ("judge", "says who judged"),
              *([("responder", "says who answered")] if "judge" in roles_of(name) else []),
              (REPLICATION, "numbers repeats"), ("note", "tells nothing apart"))  # fmt: skip
@@ -385,8 +416,8 @@ def _refuse_piped_log(content: bytes) -> None:
                 raise SweepError(
                     f"a log of {resolve_name(_LOGS)(str(path))} is imported first",
                     where={"file": "standard input"},
-                    hint="write it to a file, then judgerel import auto FILE --out "
-                    "judgments.parquet",
+                    hint=f"write it to log{ending} in place of the pipe, then judgerel import auto "
+                    f"log{ending} --out judgments.parquet",
                 )
 
 
@@ -531,6 +562,14 @@ def _list_ways(source: Source, meaning: Meaning) -> list[tuple[str, str]]:
     return found
 
 
+def _may_be_items(source: Source, name: str) -> bool:
+    """Whether a column has a value in every row, and several."""
+    if name not in (begin := source.rows.head(SAMPLE).select(name).collect()).columns:
+        return False
+    cells = begin.to_series()
+    return is_nested(cells.dtype) or (cells.n_unique() > 1 and not cells.null_count())
+
+
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
@@ -567,12 +606,23 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
-            ids = [one for one in free if facet_of([one]) is None and not is_aggregate(one)]
+            ids = [
+                one
+                for one in free
+                if facet_of([one]) is None
+                and not is_aggregate(one)
+                and one not in {place for _, place in facts}
+                and _may_be_items(source, one)
+            ]
             ids.sort(key=lambda one: (not is_question(one), is_side_column(one)))
             items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
+            # The first item with each verdict, then what else may be the item.
+            both = [f"{items[0]} {column_flag(role, place)}" for role, place in facts
+                    if "{item_id}" not in place] if ids else []  # fmt: skip
             items += ["--item-by-row, where each row is an item"]
-            hint = " or ".join(items) + (f"; {ways}" if ways else "")
+            hint = " or ".join([*both[:_MOST_QUOTED], *items[1:]] if both else items)
+            hint += f"; {ways}" if ways and not both else ""
     return ColumnsMissing(problem, where=source.where, hint=hint).of(
         replace(meaning, ways=tuple(facts))
     )

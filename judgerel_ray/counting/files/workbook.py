@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
 
 import polars as pl
@@ -65,7 +65,7 @@ def chosen_sheets(
     >>> chosen_sheets({"one": b"", "two": b""}, "two", {})
     {'two': b''}
     """
-    names = [asked] if asked in sheets else asked.split(",")
+    names = _names_in(asked, sheets)
     if not asked and len(sheets) == 1:
         names = [*sheets]
     if missing := [name for name in names if name not in sheets]:
@@ -78,6 +78,17 @@ def chosen_sheets(
         hint = first and f"{quote(f'{book}#{first}')} for the sheet {first}"
         raise SweepError(problem, where=where, hint=hint or _AS_CSV)
     return {name: sheets[name] for name in names}
+
+
+def _names_in(asked: str, sheets: Collection[str]) -> list[str]:
+    """Names of sheets between commas, which may hold commas themselves."""
+    if asked in sheets:
+        return [asked]
+    for name in sorted(sheets, key=len, reverse=True):
+        if asked.startswith(f"{name},"):
+            return [name, *_names_in(asked[len(name) + 1 :], sheets)]
+    first, comma, rest = asked.partition(",")
+    return [first, *(_names_in(rest, sheets) if comma else [])]
 
 
 def read_sheets(
