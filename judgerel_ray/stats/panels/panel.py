@@ -407,7 +407,7 @@ def _correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
     variances = ((centred**2).sum(axis=0) - out**2) / left - (out / left) ** 2
     variance = variances + (within.sum(axis=0) - out_within) / left
     scale = 1 / np.sqrt(np.where(variance > _NO_VARIANCE, variance, np.nan))
-    root = np.linalg.qr(centred, mode="r")  # its squares are those of the errors, in fewer rows
+    root = np.linalg.qr(centred).R  # its squares are those of the errors, in fewer rows
     sums = ((scale @ root.T) ** 2).sum(axis=1) - (scale * out).sum(axis=1) ** 2
     pairs = sums / left[:, 0] - (scale * out / left).sum(axis=1) ** 2
     means = (pairs - (variances * scale**2).sum(axis=1)) / (n_judges * (n_judges - 1))
