@@ -35,7 +35,6 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,
     Margin,
-    equations,
     group_of_levels,
     less,
     level_sums,
@@ -68,20 +67,35 @@ class _CrossedFacets:
         )
 
 
-def equations_within(
+def equations(
     cells: FacetCells,
     margins: Sequence[Margin],
     fixed: Margin,
     groups_C: Codes,
     n_groups: int,
 ) -> tuple[Floats, Floats]:
-    """Set up the equations as :func:`.equations`, some facets fixed.
+    """Set up the equations for the variances of the margins, of the residual, and mu^2.
+
+    Where no facet is fixed all judgments are one combination.
 
     coefficients_GEE (n_groups + 1, n_equations, n_equations): Rows: the margins, all deviations,
     the mean of the fixed combinations; columns: the variances of the margins, that of the residual,
-    mu^2.
+    mu^2. The last of the first axis leaves nothing out.
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
+
+    Examples
+    --------
+    Two questions judged twice each: T_q = 2 var_q + var_e, of deviations from the mean.
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import margin, score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> sets = [margin(cells, names, object_="q") for names in (("q",), ())]
+    >>> found = equations(cells, sets[:1], sets[1], np.array([0, 1]), 2)
+    >>> (found[0][-1] * 4).tolist()
+    [[2.0, 1.0, 0.0], [2.0, 3.0, 0.0], [2.0, 1.0, 4.0]]
+    >>> (found[1][-1] * 4).tolist()
+    [9.0, 11.0, 0.0]
     """
     n_XG = level_sums(fixed, cells.n_C, groups_C, n_groups)
     there_XG, n_G = (n_XG > 0).astype(np.float64), n_XG.sum(axis=0)
@@ -245,7 +259,7 @@ def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
 
 
 def estimates_left_out(
-    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin | None = None
+    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin
 ) -> Floats:
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
@@ -257,11 +271,7 @@ def estimates_left_out(
     groups_C = (np.random.default_rng(0).permutation(n_levels) % n_groups)[level_C]
     # What is left out is levels of this facet: it stands where the question stands elsewhere.
     sets = [replace(one, holds_object=name in one.facets) for one in margins]
-    if fixed is None:
-        both = equations(cells, sets, groups_C, n_groups)
-    else:
-        both = equations_within(cells, sets, fixed, groups_C, n_groups)
-    return solved(*both)[:-1, :-1]
+    return solved(*equations(cells, sets, fixed, groups_C, n_groups))[:-1, :-1]
 
 
 def mean_square(
@@ -278,13 +288,11 @@ def mean_square(
     means; None where the design lacks a part of it.
     """
     places = {frozenset(one.facets): i for i, one in enumerate(margins)}
-    if not fixed:
-        places[frozenset()] = len(margins) + 1
     squares, coefficient = 0.0, 0.0
     found_sum = places[frozenset(facets)]
     for size in range(len(facets) + 1):
         for part in combinations(facets, size):
-            if set(part) <= set(fixed) and fixed:
+            if set(part) <= set(fixed):
                 continue
             place = places.get(frozenset(part))
             if place is None:
