@@ -229,21 +229,28 @@ def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> 
     return sum_levels(filled.astype(np.float64), group_of_levels(one, groups_C), n_groups)
 
 
+def margin_pairs(one: Margin, other: Margin) -> tuple[Margin, NDArray[np.intp]]:
+    """Combine two sets of facets, and give a cell of each pair of levels that occurs."""
+    code_C = one.levels_C * other.n_levels + other.levels_C
+    _, first_P, pair_C = np.unique(code_C, return_index=True, return_inverse=True)
+    levels_C = pair_C.astype(np.int64)
+    return Margin(facets=(), levels_C=levels_C, n_levels=first_P.size, holds_object=False), first_P
+
+
 def margin_overlap(
-    cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
-) -> Floats:
-    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
-    pair_C = one.levels_C * other.n_levels + other.levels_C
-    _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
-    a_P = replace(one, levels_C=one.levels_C[first])
+    cells: FacetCells, one: Margin, other: Margin, paired: tuple[Margin, NDArray[np.intp]],
+    groups_C: Codes, n_groups: int,
+) -> Floats:  # fmt: skip
+    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group, from :func:`margin_pairs`."""
+    pairs, first_P = paired
+    a_P = replace(one, levels_C=one.levels_C[first_P])
     n = level_totals(one, cells.n_C, groups_C, n_groups)
     if one.holds_object or other.holds_object:
-        square_P = summed(pair_C, cells.n_C, first.size) ** 2
-        over = level_totals(a_P, square_P, groups_C[first], n_groups)
+        square_P = summed(pairs.levels_C, cells.n_C, first_P.size) ** 2
+        over = level_totals(a_P, square_P, groups_C[first_P], n_groups)
     else:
-        both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=False)
         over = np.zeros_like(n)
-        np.add.at(over, a_P.levels_C, level_sums(both, cells.n_C, groups_C, n_groups) ** 2)
+        np.add.at(over, a_P.levels_C, level_sums(pairs, cells.n_C, groups_C, n_groups) ** 2)
     return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import (
@@ -40,6 +41,7 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     level_sums,
     level_totals,
     margin_overlap,
+    margin_pairs,
     occupied,
     squares_of,
     sum_levels,
@@ -118,9 +120,10 @@ def equations(
         found_sum = np.einsum("xxg,xg->g", shares, inverse_XG)
         coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - found_sum
         for j, column in crossed.items():
-            both = _pair_sums(cells, row, column, groups_C)
+            paired = margin_pairs(row.one, column.one)
+            both = _pair_sums(cells, row, column, paired, groups_C)
             coefficients[:, i, j] = (
-                margin_overlap(cells, row.one, column.one, groups_C, n_groups)
+                margin_overlap(cells, row.one, column.one, paired, groups_C, n_groups)
                 - 2 * (both * inverse_XG).sum(axis=0)
                 + (shares * together_XXG * levels[j]).sum(axis=(0, 1))
             )
@@ -186,16 +189,13 @@ def _crossed(
 
 
 def _pair_sums(
-    cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets, groups_C: Codes
-) -> Floats:
+    cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets,
+    paired: tuple[Margin, NDArray[np.intp]], groups_C: Codes,
+) -> Floats:  # fmt: skip
     """Sum over pairs of levels a, c of n_ac n_ax n_cx / n_a, less each group: (X, G)."""
     n_groups = row.n_groups
-    code_C = row.one.levels_C * column.one.n_levels + column.one.levels_C
-    _, first, code_C = np.unique(code_C, return_index=True, return_inverse=True)
+    pairs, first = paired
     a_P, c_P, group_P = row.one.levels_C[first], column.one.levels_C[first], groups_C[first]
-    pairs = Margin(
-        facets=(), levels_C=code_C.astype(np.int64), n_levels=first.size, holds_object=False
-    )
     found = []
     if row.group_L is None and column.group_L is None:
         n_PG = level_sums(pairs, cells.n_C, groups_C, n_groups)
