@@ -12,6 +12,8 @@ Examples
 0.444
 """
 
+import pkgutil
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.agreement.certainty import total_agreement as total_agreement
     from judgerel_ray.stats.agreement.intraclass import icc as icc
     from judgerel_ray.stats.agreement.intraclass import icc1 as icc1
-    from judgerel_ray.stats.agreement.intraclass import icc_from_moments as icc_from_moments
     from judgerel_ray.stats.agreement.intraclass import icck as icck
     from judgerel_ray.stats.agreement.intraclass import moment_statistic as moment_statistic
     from judgerel_ray.stats.agreement.intraclass import moments_from_scores as moments_from_scores
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.agreement.majority import majority_stability as majority_stability
     from judgerel_ray.stats.agreement.majority import majority_vote as majority_vote
     from judgerel_ray.stats.confusion.baselines import cross_fitted_model as cross_fitted_model
-    from judgerel_ray.stats.confusion.baselines import method_tokens as method_tokens
     from judgerel_ray.stats.confusion.baselines import vote_scores as vote_scores
     from judgerel_ray.stats.confusion.labels import cross_fitted_labels as cross_fitted_labels
     from judgerel_ray.stats.confusion.labels import label_accuracy as label_accuracy
@@ -91,16 +91,12 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.generalizability.variance_components import (
         variance_components as variance_components,
     )
-    from judgerel_ray.stats.internal_consistency.consistency import OmegaResamples as OmegaResamples
     from judgerel_ray.stats.internal_consistency.consistency import (
         column_noise_floor as column_noise_floor,
     )
     from judgerel_ray.stats.internal_consistency.consistency import item_bootstrap as item_bootstrap
     from judgerel_ray.stats.internal_consistency.consistency import item_interval as item_interval
     from judgerel_ray.stats.internal_consistency.consistency import item_values as item_values
-    from judgerel_ray.stats.internal_consistency.consistency import (
-        omega_bootstrap as omega_bootstrap,
-    )
     from judgerel_ray.stats.internal_consistency.omega import Omega as Omega
     from judgerel_ray.stats.internal_consistency.omega import mcdonald_omega as mcdonald_omega
     from judgerel_ray.stats.internal_consistency.schmid_leiman import (
@@ -173,7 +169,6 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.ratings.scale_mapping import map_scores as map_scores
     from judgerel_ray.stats.ratings.scale_mapping import mapping_level as mapping_level
     from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor as inter_scale_floor
-    from judgerel_ray.stats.ratings.scale_noise import scale_noise_floor as scale_noise_floor
     from judgerel_ray.stats.selective.calibration import brier_score as brier_score
     from judgerel_ray.stats.selective.calibration import calibration_error as calibration_error
     from judgerel_ray.stats.selective.calibration import reliability_bins as reliability_bins
@@ -198,90 +193,19 @@ if TYPE_CHECKING:
         remainder_draws as remainder_draws,
     )
     from judgerel_ray.stats.verdict_distributions.tempering import tempered_step as tempered_step
-    from judgerel_ray.stats.verdict_distributions.tempering import verdict_bounds as verdict_bounds
     from judgerel_ray.stats.verdict_distributions.tempering import with_draws as with_draws
 
-_HOMES = {
-    "agreement.agreement": (
-        "COEFFICIENTS CORRECTNESS DEFAULT_COEFFICIENTS brennan_prediger correctness_statistic "
-        "count_statistic fleiss_kappa flip_rate gwet_ac1 percent_agreement valid_rate"
-    ),
-    "agreement.certainty": "entropy_agreement total_agreement",
-    "agreement.intraclass": "icc icc1 icc_from_moments icck moment_statistic moments_from_scores",
-    "agreement.krippendorff": "LEVELS Level krippendorff_alpha",
-    "agreement.majority": "MajorityVote majority_probabilities majority_stability majority_vote",
-    "confusion.baselines": "cross_fitted_model method_tokens vote_scores",
-    "confusion.labels": (
-        "cross_fitted_labels label_accuracy rating_deviation search_threshold "
-        "threshold_transfer wagner2024_threshold"
-    ),
-    "confusion.matrix": "LabelEdges Uncertainty confusion_uncertainty label_edges",
-    "counts": "Coefficient Counts CountStatistic counts_from_ratings measure",
-    "generalizability.component": "VarianceComponent",
-    "generalizability.dstudy": (
-        "BudgetSplit Dependability budget_splits dependability judgments_for replications_for "
-        "spearman_brown"
-    ),
-    "generalizability.facet_agreement": "PAIR_COEFFICIENTS reproducibility",
-    "generalizability.facet_cells": "FacetCells label_cells score_cells",
-    "generalizability.order_effects": "ORDER_EFFECTS first_place order_effect position_bias",
-    "generalizability.variance_components": "VarianceComponents variance_components",
-    "internal_consistency.consistency": (
-        "OmegaResamples column_noise_floor item_bootstrap item_interval item_values omega_bootstrap"
-    ),
-    "internal_consistency.omega": "Omega mcdonald_omega",
-    "internal_consistency.schmid_leiman": "omega_from_correlation omega_hierarchical",
-    "internal_consistency.scores": "cronbach_alpha",
-    "intervals.interval": "Interval bootstrap_interval jackknife_interval",
-    "intervals.judge_differences": "benjamini_hochberg holm",
-    "intervals.mixing": "drawn_together posterior_interval supported_shares",
-    "intervals.paired": "Difference Estimate paired_difference terms_difference",
-    "intervals.precision": "AlphaPrecision alpha_precision",
-    "intervals.question_statistic": "QuestionStatistic count_terms mean_of",
-    "intervals.shares": "clopper_pearson",
-    "intervals.stopping": (
-        "StoppingRule distribution_interval mode_is_settled next_replications replay"
-    ),
-    "intervals.vote_limits": "VoteLimits vote_limits",
-    "null.noise": "NoiseFloor noise_floor noise_floors score_floor",
-    "panels.panel": "EffectiveJudges PanelStep effective_judges panel_steps",
-    "ratings.correlations": "correlation",
-    "ratings.inter_scale": (
-        "disattenuated_alpha inter_scale_alpha inter_scale_interval inter_scale_terms "
-        "scale_rank_correlation scale_shift"
-    ),
-    "ratings.kappa": "cohen_kappa",
-    "ratings.ranking": "Ranking rank_judges",
-    "ratings.rated_scales": (
-        "SCALE_CASES QuantisationCeiling ScaleCase ScaleRatings quantisation_ceiling scale_ratings"
-    ),
-    "ratings.reference": (
-        "ReferenceAgreement inter_rater_accuracy reference_agreement weighted_scores"
-    ),
-    "ratings.scale_mapping": "SCALE_MAPPINGS map_scores mapping_level",
-    "ratings.scale_noise": "inter_scale_floor scale_noise_floor",
-    "selective.calibration": "brier_score calibration_error reliability_bins",
-    "selective.discrimination": "auroc cross_fitted_auroc",
-    "selective.guarantees": (
-        "ConformalRule GuaranteedThreshold conformal_rule conformal_sets learn_then_test"
-    ),
-    "selective.selective": "acceptance_curve risk_coverage",
-    "selective.systems": "equal_acceptance mcnemar_exact",
-    "verdict_distributions.limits": "limit_coefficients split_variance",
-    "verdict_distributions.tempering": (
-        "TokenTree VerdictBounds remainder_draws tempered_step verdict_bounds with_draws"
-    ),
-}
-"""Names by the module that each is loaded from when it is first used."""
+_SOURCE = (pkgutil.get_data(__name__, "__init__.py") or b"").decode()
+_HOMES = {name: home for home, name in re.findall(r"from (\S+) import [(\s]*(\w+) as", _SOURCE)}
+"""The module that each name above is loaded from when it is first used: one list for both."""
 if not TYPE_CHECKING:
-    __all__ = sorted(name for names in _HOMES.values() for name in names.split())
+    __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:
     """Load a name when it is first used."""
-    for module, names in _HOMES.items():
-        if name in names.split():
-            found: object = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found

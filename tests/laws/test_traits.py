@@ -21,9 +21,8 @@ from judgerel_ray.stats.agreement.completions import (
     completed_range,
     extremes,
     mean_range,
-    ways_to_fill,
 )
-from judgerel_ray.stats.counts import CountStatistic
+from judgerel_ray.stats.counts import CountStatistic, count_vectors
 
 NAMES = sorted(COEFFICIENTS)
 K = 3
@@ -53,7 +52,7 @@ def brute_range(
     statistic: CountStatistic, seen: np.ndarray, missing: np.ndarray
 ) -> tuple[float, float] | None:
     """Least and greatest value over every way to fill in every unit."""
-    ways = [[row + way for way in ways_to_fill(int(n), len(row))]
+    ways = [[row + way for way in count_vectors(int(n), len(row))]
             for row, n in zip(seen, missing, strict=True)]  # fmt: skip
     values = [value(statistic, np.array(filled)) for filled in product(*ways)]
     known = [one for one in values if one is not None]

@@ -14,12 +14,11 @@ from judgerel_ray.stats.generalizability.component import (
 )
 from judgerel_ray.stats.generalizability.dstudy import dependability, judgments_for
 from judgerel_ray.stats.generalizability.facet_cells import (
-    equations,
     label_cells,
     margin,
     score_cells,
 )
-from judgerel_ray.stats.generalizability.fixed_sums import mean_square
+from judgerel_ray.stats.generalizability.fixed_sums import equations, mean_square
 from judgerel_ray.stats.generalizability.variance_components import variance_components
 
 
@@ -234,5 +233,6 @@ def test_a_mean_square_is_in_units_of_its_component():
     levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
     cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
     margins = [margin(cells, (name,), object_="q") for name in "qo"]
-    both = equations(cells, margins, np.zeros(4, dtype=np.int64), 1)
+    none = margin(cells, (), object_="q")
+    both = equations(cells, margins, none, np.zeros(4, dtype=np.int64), 1)
     assert mean_square(("o",), margins, both[0][-1], both[1][-1], fixed=()) == pytest.approx(2.0)

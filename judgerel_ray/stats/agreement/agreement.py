@@ -535,23 +535,26 @@ def correctness_statistic(name: str) -> CountStatistic:
     """
     if name not in CORRECTNESS:
         raise ValueError(f"correctness_statistic: name must be one of {CORRECTNESS}, got {name!r}")
-    terms = {
-        "accuracy": _right_terms,
-        "majority_accuracy": _majority_terms,
-        "agreement_right": _right_pairs,
-        "agreement_wrong": _wrong_pairs,
-    }
-    words = {
-        "accuracy": "share of verdicts that are right",
-        "majority_accuracy": "share of units whose most frequent verdict is right, ties shared",
-        "agreement_right": "share of pairs that agree and are right, mean over units",
-        "agreement_wrong": "share of pairs that agree and are wrong, mean over units",
-    }
+    terms, words = {
+        "accuracy": (_right_terms, "share of verdicts that are right"),
+        "majority_accuracy": (
+            _majority_terms,
+            "share of units whose most frequent verdict is right, ties shared",
+        ),
+        "agreement_right": (
+            _right_pairs,
+            "share of pairs that agree and are right, mean over units",
+        ),
+        "agreement_wrong": (
+            _wrong_pairs,
+            "share of pairs that agree and are wrong, mean over units",
+        ),
+    }[name]
     return CountStatistic(
         name=name,
-        estimator=words[name],
-        terms=terms[name],
-        value=lambda total: divide(total[..., 1], total[..., 0]),
+        estimator=words,
+        terms=terms,
+        value=_agreement,
         min_ratings=2 if name.startswith("agreement") else 1,
         chance_corrected=False,
         has_floor=False,

@@ -18,9 +18,7 @@ category but the last, T = terms, W = ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb, inf, log
 
 import numpy as np
@@ -28,7 +26,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts import CountStatistic, Floats, divide
+from judgerel_ray.stats.counts import CountStatistic, Floats, count_vectors, divide
 
 CountArray = NDArray[np.int64]
 
@@ -192,10 +190,10 @@ def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRa
     for u in np.flatnonzero(open_U):
         lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
         size, weight = int(problem.sizes_U[u]), float(problem.weight_U[u])
-        for way in ways_to_fill(int(problem.missing_U[u]), width):
-            filled = problem.seen_UK[u] + np.array(way)
+        for way in count_vectors(int(problem.missing_U[u]), width):
+            filled = problem.seen_UK[u] + way
             adds = weight * (size**2 - int((filled**2).sum()))
-            moved = [int(problem.step_U[u]) // step * one for one in way[:-1]]
+            moved = (int(problem.step_U[u]) // step * way[:-1]).tolist()
             to = tuple(slice(one, None) for one in moved)
             of = tuple(slice(None, added + 1 - one) for one in moved)
             np.minimum(lower[to], least[of] + adds, out=lower[to])
@@ -319,7 +317,7 @@ def _extremes_by_trial(
     open_U = missing_U > 0
     sums_WT = statistic.terms(seen_UK[~open_U].astype(np.float64)).sum(axis=0)[None]
     for seen_K, missing in zip(seen_UK[open_U], missing_U[open_U], strict=True):
-        ways = np.array(list(ways_to_fill(int(missing), seen_K.size)))
+        ways = count_vectors(int(missing), seen_K.size)
         terms = statistic.terms((seen_K + ways).astype(np.float64))
         sums_WT = (sums_WT[:, None] + terms).reshape(-1, terms.shape[-1])
     found = statistic.value(sums_WT)
@@ -382,13 +380,6 @@ def _squares(
     return least, most
 
 
-def ways_to_fill(missing: int, width: int) -> Iterator[tuple[int, ...]]:
-    """Share missing verdicts out to the categories, in all ways."""
-    for bars in combinations(range(missing + width - 1), width - 1):
-        edges = (-1, *bars, missing + width - 1)
-        yield tuple(edges[i + 1] - edges[i] - 1 for i in range(width))
-
-
 def mean_range(
     statistic: CountStatistic, seen_UK: NDArray[np.integer], missing_U: NDArray[np.integer]
 ) -> tuple[float | None, float | None, bool]:
@@ -413,7 +404,7 @@ def mean_range(
         if comb(missing + width - 1, width - 1) > max(left, 1):
             exact = False
             continue
-        ways = np.array(list(ways_to_fill(missing, width)), dtype=np.int64)
+        ways = count_vectors(missing, width)
         filled = np.unique(np.sort(units[u, :-1] + ways, axis=1), axis=0)
         left -= len(ways)
         values = statistic.terms(filled.astype(np.float64))[:, 1]

@@ -17,7 +17,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.agreement.krippendorff import Level, Values, checked_numbers, interval_alpha
+from judgerel_ray.stats.agreement.krippendorff import (
+    ROUNDING,
+    Level,
+    Values,
+    checked_numbers,
+    interval_alpha,
+    square_terms,
+    squares_within,
+    value_moments,
+)
 from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
@@ -28,7 +37,6 @@ from judgerel_ray.stats.counts import (
     measure,
 )
 
-ROUNDING = 1e-12
 WITHIN = 3
 """Place of the squares within."""
 _TOTALS = 5
@@ -43,27 +51,11 @@ def indicator_terms(counts: Floats) -> Floats:
     return np.where(paired, terms, 0.0)
 
 
-def score_terms(counts: Floats, numbers_V: Floats) -> Floats:
-    """Lay out the terms of scores given as counts of their values."""
-    m = counts.sum(axis=-1, keepdims=True)
-    paired = m >= 2
-    total = (counts @ numbers_V)[..., None]
-    mean = total / np.where(paired, m, 1.0)
-    within = (counts * (numbers_V - mean) ** 2).sum(axis=-1, keepdims=True)
-    squares = (counts @ numbers_V**2)[..., None]
-    terms: Floats = np.concatenate([np.ones_like(m), m, m**2, within, squares, total], axis=-1)
-    return np.where(paired, terms, 0.0)
-
-
-def moment_terms(moments_U3: Floats) -> Floats:
+def moment_terms(moments: Floats) -> Floats:
     """Lay out the terms of scores given as number, sum and sum of squares."""
-    m, total, squares = (moments_U3[..., i : i + 1] for i in range(3))
-    paired = m >= 2
-    within = squares - total**2 / np.where(paired, m, 1.0)
-    # What rounding leaves of a unit without spread is 0.
-    within = np.where(within <= ROUNDING * squares, 0.0, within)
-    terms: Floats = np.concatenate([np.ones_like(m), m, m**2, within, squares, total], axis=-1)
-    return np.where(paired, terms, 0.0)
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    terms = np.stack([np.ones_like(m), m, m**2, squares_within(moments), squares, total], axis=-1)
+    return np.where(m[..., None] >= 2, terms, 0.0)
 
 
 def mean_squares(total: Floats) -> tuple[Floats, Floats, Floats]:
@@ -144,7 +136,7 @@ def moment_statistic(
         return CountStatistic(
             name=name,
             estimator="interval alpha",
-            terms=_alpha_terms,
+            terms=square_terms,
             value=interval_alpha,
             of_moments=True,
             has_floor=False,
@@ -195,14 +187,6 @@ def moments_from_scores(scores_UR: ArrayLike) -> Floats:
     centre = scores[there].mean() if there.any() else 0.0
     scores = np.where(there, scores - centre, 0.0)
     return np.stack([there.sum(axis=1), scores.sum(axis=1), (scores**2).sum(axis=1)], axis=1)
-
-
-def _alpha_terms(moments_U3: Floats) -> Floats:
-    """[m, sum x, sum x^2, m SS / (m - 1)] of units with two scores or more."""
-    terms = moment_terms(moments_U3)
-    m, within, squares, total = (terms[..., i] for i in (1, 3, 4, 5))
-    weighted = m * within / np.where(m >= 2, m - 1, 1.0)
-    return np.stack([m, total, squares, weighted], axis=-1)
 
 
 def icc1(
@@ -323,38 +307,7 @@ def icc(scores_UR: ArrayLike, *, k: int = 1) -> Coefficient:
     >>> round(icc(scores).value, 2), round(icc(scores, k=4).value, 2)
     (0.17, 0.44)
     """
-    return icc_from_moments(moments_from_scores(scores_UR), k=k)
-
-
-def icc_from_moments(moments_U3: ArrayLike, *, k: int = 1) -> Coefficient:
-    """Compute :func:`icc` from each unit's number, sum and sum of squares of scores.
-
-    Parameters
-    ----------
-    moments_U3 : array-like of float, shape (n_units, 3)
-        Number of scores, their sum, and the sum of their squares. Sum about a number near the mean
-        where scores are large beside their spread.
-    k : int
-        Of the mean of how many scores, at least 1.
-
-    Returns
-    -------
-    Coefficient
-        As of :func:`icc`.
-
-    Raises
-    ------
-    ValueError
-        If the moments are no such table, or k is below 1.
-
-    Examples
-    --------
-    Scores 1 1, 1 3, 4 4: MSB = 14/3, MSW = 2/3, so (14 - 2) / (14 + 2).
-
-    >>> round(icc_from_moments([[2, 2, 2], [2, 4, 10], [2, 8, 32]]).value, 6)
-    0.75
-    """
-    return measure(moments_U3, moment_statistic("icc", k=k))
+    return measure(moments_from_scores(scores_UR), moment_statistic("icc", k=k))
 
 
 def icc_statistic(
@@ -369,7 +322,7 @@ def icc_statistic(
     pairs = AgreeingPairs(place=WITHIN, weight=lambda m: Fraction(-1, m))
     if numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
-        what, terms = "scores", lambda counts: score_terms(counts, centred)
+        what, terms = "scores", lambda counts: moment_terms(value_moments(counts, centred))
         pairs = AgreeingPairs(
             place=WITHIN,
             weight=lambda m: Fraction(1, 2 * m),

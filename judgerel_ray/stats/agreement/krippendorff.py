@@ -25,6 +25,8 @@ from judgerel_ray.stats.counts import (
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 Values = Sequence[object] | NDArray[np.generic]
+ROUNDING = 1e-12
+"""Of a sum of squares about a mean, as a share of that about 0: what is rounding."""
 
 
 def krippendorff_alpha(
@@ -94,7 +96,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
         centred = numbers - (numbers.mean() if n_values else 0.0)
         return CountStatistic(
             name=name, estimator=estimator,
-            terms=lambda n: _square_terms(n, centred), value=interval_alpha,
+            terms=lambda n: square_terms(value_moments(n, centred)), value=interval_alpha,
             rests_on_minority=True,
             # The squares about a unit's mean are half of those of all ordered pairs, over m.
             pairs=AgreeingPairs(
@@ -203,15 +205,23 @@ def _distance(total: Floats, distances_VV: Floats) -> Floats:
     return 1 - divide((c.sum(axis=-1) - 1) * total[..., 0], expected)
 
 
-def _square_terms(counts: Floats, numbers_V: Floats) -> Floats:
-    """[n, sum x, sum x^2, m SS / (m - 1)], SS about the unit's mean, of units that take part."""
-    paired, weight = _pairing(counts)
-    counts = counts * paired
-    m = counts.sum(axis=-1, keepdims=True)
-    first, second = counts @ numbers_V, counts @ numbers_V**2
-    mean = np.divide(first[..., None], m, out=np.zeros_like(m), where=m > 0)
-    within = (counts * (numbers_V - mean) ** 2).sum(axis=-1)
-    return np.stack([m[..., 0], first, second, m[..., 0] * within * weight[..., 0]], axis=-1)
+def value_moments(counts: Floats, numbers_V: Floats) -> Floats:
+    """Compute number, sum and sum of squares of each unit's numbers, given as counts of values."""
+    return np.stack([row_sums(counts), counts @ numbers_V, counts @ numbers_V**2], axis=-1)
+
+
+def squares_within(moments: Floats) -> Floats:
+    """Compute each unit's squares about its mean; what rounding leaves of no spread is 0."""
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    within = squares - total**2 / np.where(m >= 1, m, 1.0)
+    return np.where(within <= ROUNDING * squares, 0.0, within)
+
+
+def square_terms(moments: Floats) -> Floats:
+    """Lay out [n, sum x, sum x^2, m SS / (m - 1)], SS about the unit's mean, of units of pairs."""
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    weighted = m * squares_within(moments) / np.where(m >= 2, m - 1, 1.0)
+    return np.where(m[..., None] >= 2, np.stack([m, total, squares, weighted], axis=-1), 0.0)
 
 
 def interval_alpha(total: Floats) -> Floats:
@@ -222,7 +232,7 @@ def interval_alpha(total: Floats) -> Floats:
     n, first, second, within = np.moveaxis(total, -1, 0)
     spread = second - divide(first**2, n)
     # A sum of squares about the mean that is rounding of its parts is 0: one value is all there is.
-    spread = np.where(spread <= 1e-12 * second, 0.0, spread)
+    spread = np.where(spread <= ROUNDING * second, 0.0, spread)
     return 1 - divide((n - 1) * within, n * spread)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import effective_judges
@@ -65,10 +65,7 @@ def dawid_skene(
             "dawid_skene: votes_NJV must have 3 dimensions, at least 3 judges and 2 values, got "
             f"shape {votes.shape}"
         )
-    patterns, place_N = np.unique(votes.reshape(len(votes), -1), axis=0, return_inverse=True)
-    place_N = place_N.ravel()
-    patterns = patterns.reshape(-1, *votes.shape[1:])
-    n_P = np.bincount(place_N, minlength=len(patterns)).astype(float)
+    patterns, place_N, n_P = _patterns(votes)
     rates, errors, posterior = _maximised(patterns, n_P)
     low = high = np.full(rates.size, np.nan)
     worth: tuple[float | None, ...] = (None, None, None, None)
@@ -81,6 +78,14 @@ def dawid_skene(
         rates_V=rates, low_V=low, high_V=high, errors_JVV=errors, effective=worth[0],
         effective_null=worth[1], effective_null_sd=worth[2], p_correlated=worth[3],
     )  # fmt: skip
+
+
+def _patterns(votes: Floats) -> tuple[Floats, NDArray[np.intp], Floats]:
+    """Distinct patterns of votes, which of them each item has, and how often each occurs."""
+    rows, place_N, n_P = np.unique(
+        votes.reshape(len(votes), -1), axis=0, return_inverse=True, return_counts=True
+    )
+    return rows.reshape(-1, *votes.shape[1:]), place_N.ravel(), n_P.astype(np.float64)
 
 
 def _maximised(
@@ -160,13 +165,8 @@ def _worth(
             2, 0, 1
         )
         seen = np.eye(n_values)[np.minimum(above.sum(axis=2), n_values - 1)]
-        patterns, place = np.unique(seen.reshape(n, -1), axis=0, return_inverse=True)
-        place = place.ravel()
-        _, _, likely = _maximised(
-            patterns.reshape(-1, n_judges, n_values),
-            np.bincount(place).astype(float),
-            near=_NEAR,
-        )
+        patterns, place, n_P = _patterns(seen)
+        likely = _maximised(patterns, n_P, near=_NEAR)[2]
         one = effective(seen, likely[place].argmax(axis=1))
         null += [] if one is None else [one]
     if not null:

@@ -23,7 +23,7 @@ from judgerel_ray.stats.generalizability.component import (
     of_one_level,
 )
 from judgerel_ray.stats.generalizability.variance_components import VarianceComponents
-from judgerel_ray.stats.intervals.precision import MOST_QUESTIONS, AlphaPrecision, t_quantile
+from judgerel_ray.stats.intervals.precision import MOST_QUESTIONS, AlphaPrecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -446,61 +446,39 @@ def budget_splits(
     >>> [(s.n_questions, s.n_replications, s.best) for s in budget_splits(planned, 600)][:3]
     [(300, 2, False), (200, 3, True), (150, 4, False)]
     """
+    if min(replications, default=2) < 2:
+        raise ValueError(f"budget_splits: replications must be at least 2, got {replications!r}")
     if not (budget > 0 and per_question >= 0 and per_judgment > 0):
         raise ValueError(
             f"budget_splits: expected budget > 0, per_question >= 0 and per_judgment > 0, "
             f"got {budget!r}, {per_question!r}, {per_judgment!r}"
         )
-    most = most_questions or MOST_QUESTIONS
-
-    def questions(m: int) -> int:
-        return int(min(budget // (per_question + m * per_judgment), most))
-
-    best = _best(precision, budget, per_question, per_judgment, most, confidence)
-    splits = []
-    for m in sorted({*replications, *([] if best is None else [best])}):
-        n = questions(m)
-        if n < 2:
-            continue
-        error = precision.standard_error(n_questions=n, n_replications=m)
-        splits.append(
-            BudgetSplit(
-                n_questions=n,
-                n_replications=m,
-                cost=n * (per_question + m * per_judgment),
-                standard_error=error,
-                width=2 * t_quantile(n - 1, confidence) * error,
-                best=m == best,
-            )
-        )
-    return tuple(splits)
-
-
-def _best(
-    precision: AlphaPrecision,
-    budget: float,
-    per_question: float,
-    per_judgment: float,
-    most: int,
-    confidence: float,
-) -> int | None:
-    """The replications of the narrowest interval; None where no two questions are afforded.
-
-    More replications of as many questions only help: so of many replications, only the largest
-    number for each number of questions is tried, of which there are few.
-    """
     from scipy.special import stdtrit
 
+    most = most_questions or MOST_QUESTIONS
+    # More replications of as many questions only help: so of many replications, only the largest
+    # number for each number of questions is tried, of which there are few.
     root = math.isqrt(int(budget / per_judgment)) + 2
     afforded = np.array([*range(2, root + 1), most], dtype=np.float64)
     many = np.floor((budget / afforded - per_question) / per_judgment)
     # What division rounds up or down is tried, too.
-    tried = np.unique(np.concatenate([np.arange(2, root + 1), many - 1, many, many + 1]))
-    m = tried[tried >= 2]
+    tried = np.concatenate([np.arange(2, root + 1), many - 1, many, many + 1, replications])
+    m = np.unique(tried[tried >= 2])
     n = np.minimum(budget // (per_question + m * per_judgment), most)
     m, n = m[n >= 2], n[n >= 2]
-    if not m.size:
-        return None
     inside = (4 * (m - 2) * precision.first + 2 * precision.second) / (m * (m - 1))
-    width = stdtrit(n - 1, (1 + confidence) / 2) * np.sqrt((precision.between + inside) / n)
-    return int(m[np.argmin(width)])
+    error = np.sqrt((precision.between + inside) / n)
+    width = 2 * stdtrit(n - 1, (1 + confidence) / 2) * error
+    best = int(width.argmin()) if m.size else -1
+    return tuple(
+        BudgetSplit(
+            n_questions=int(n[i]),
+            n_replications=int(m[i]),
+            cost=float(n[i] * (per_question + m[i] * per_judgment)),
+            standard_error=float(error[i]),
+            width=float(width[i]),
+            best=i == best,
+        )
+        for i in range(m.size)
+        if i == best or m[i] in replications
+    )

@@ -26,6 +26,7 @@ from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
     checked_counts,
+    coefficient_of_units,
     divide,
     row_sums,
     run_sums,
@@ -443,29 +444,18 @@ def reproducibility(
     terms = reproducibility_terms(
         name, counts, levels, distances_VV=1 - np.eye(counts.shape[1]), n_categories=n_categories
     )
-    n_ratings, most = crossed_ratings(row_sums(counts), levels)
     total = terms.terms_CT.sum(axis=0)
-    n_units = int(total[0]) if terms.questions_C.size else 0
-    value = float(terms.value(total)) if n_units else float("nan")
+    value = float(terms.value(total)) if terms.questions_C.size else float("nan")
     undefined = None
     if np.isnan(value):
-        undefined = "no_variance" if n_units else "facets_not_crossed"
-    return Coefficient(
-        name=name,
-        value=None if undefined else value,
-        undefined=undefined,
-        estimator=f"{name} of two judgments whose nuisance facets are drawn at random",
-        n_units=n_units,
-        n_raters=most,
-        n_ratings=n_ratings,
-        n_missing=n_units * most - n_ratings,
-    )
+        undefined = "no_variance" if terms.questions_C.size else "facets_not_crossed"
+    return coefficient_of_units(
+        name, f"{name} of two judgments whose nuisance facets are drawn at random",
+        crossed_ratings(row_sums(counts), levels), value=value, undefined=undefined,
+    )  # fmt: skip
 
 
-def crossed_ratings(n_ratings_U: Floats, levels: FacetLevels) -> tuple[int, int]:
-    """Judgments of items asked at two levels or more, and the most that one item has."""
+def crossed_ratings(n_ratings_U: Floats, levels: FacetLevels) -> Floats:
+    """Count the judgments of each item that was asked at two levels or more."""
     units = crossed_units(levels, n_ratings_U)
-    if not units.starts_I.size:
-        return 0, 0
-    of_item = np.add.reduceat(np.asarray(n_ratings_U)[units.kept_U], units.starts_I)
-    return int(of_item.sum()), int(of_item.max())
+    return run_sums(np.asarray(n_ratings_U)[units.kept_U], units.starts_I)

@@ -173,49 +173,6 @@ def margin(cells: FacetCells, facets: tuple[str, ...], *, object_: str) -> Margi
     return Margin(facets=facets, levels_C=codes, n_levels=n_levels, holds_object=object_ in facets)
 
 
-def equations(
-    cells: FacetCells, margins: Sequence[Margin], groups_C: Codes, n_groups: int
-) -> tuple[Floats, Floats]:
-    """Set up the equations for the variances of the margins, of the residual, and mu^2.
-
-    coefficients_GEE (n_groups + 1, n_equations, n_equations): Rows: the margins, all judgments,
-    their mean; columns: the variances of the margins, that of the residual, mu^2. The last of the
-    first axis leaves nothing out.
-
-    squares_GE (n_groups + 1, n_equations): What the rows came to.
-
-    Examples
-    --------
-    Two questions judged twice each: T_q = N mu^2 + 4 var_q + 2 var_e.
-
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
-    >>> found = equations(cells, [margin(cells, ("q",), object_="q")], np.array([0, 1]), 2)
-    >>> (found[0][-1] * 4).tolist()
-    [[4.0, 2.0, 4.0], [4.0, 4.0, 4.0], [2.0, 1.0, 4.0]]
-    >>> (found[1][-1] * 4).tolist()
-    [9.0, 11.0, 0.0]
-    """
-    none = np.zeros(cells.n_C.size, dtype=np.int64)
-    mean = Margin(facets=(), levels_C=none, n_levels=1, holds_object=False)
-    n_G = less(summed(groups_C, cells.n_C, n_groups))
-    rows = [*margins, mean]
-    n_equations = len(margins) + 2
-    coefficients = np.empty((n_groups + 1, n_equations, n_equations))
-    squares = np.empty((n_groups + 1, n_equations))
-    places = [*range(len(margins)), n_equations - 1]
-    for place, one in zip(places, rows, strict=True):
-        for column, other in enumerate(margins):
-            coefficients[:, place, column] = margin_overlap(cells, one, other, groups_C, n_groups)
-        coefficients[:, place, -2] = occupied(cells, one, groups_C, n_groups)
-        coefficients[:, place, -1] = n_G
-        squares[:, place] = squares_of(cells, one, groups_C, n_groups)
-    coefficients[:, -2, :] = n_G[:, None]
-    squares[:, -2] = less(summed(groups_C, cells.squares_C, n_groups))
-    safe = np.where(n_G > 0, n_G, 1.0)
-    return coefficients / safe[:, None, None], squares / safe[:, None]
-
-
 def summed(codes: Codes, weights: Floats, n: int) -> Floats:
     """Sum weights by code, for codes 0 ... n - 1."""
     return np.bincount(codes, weights, minlength=n).astype(np.float64)
@@ -272,21 +229,28 @@ def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> 
     return sum_levels(filled.astype(np.float64), group_of_levels(one, groups_C), n_groups)
 
 
+def margin_pairs(one: Margin, other: Margin) -> tuple[Margin, NDArray[np.intp]]:
+    """Combine two sets of facets, and give a cell of each pair of levels that occurs."""
+    code_C = one.levels_C * other.n_levels + other.levels_C
+    _, first_P, pair_C = np.unique(code_C, return_index=True, return_inverse=True)
+    levels_C = pair_C.astype(np.int64)
+    return Margin(facets=(), levels_C=levels_C, n_levels=first_P.size, holds_object=False), first_P
+
+
 def margin_overlap(
-    cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
-) -> Floats:
-    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
-    pair_C = one.levels_C * other.n_levels + other.levels_C
-    _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
-    a_P = replace(one, levels_C=one.levels_C[first])
+    cells: FacetCells, one: Margin, other: Margin, paired: tuple[Margin, NDArray[np.intp]],
+    groups_C: Codes, n_groups: int,
+) -> Floats:  # fmt: skip
+    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group, from :func:`margin_pairs`."""
+    pairs, first_P = paired
+    a_P = replace(one, levels_C=one.levels_C[first_P])
     n = level_totals(one, cells.n_C, groups_C, n_groups)
     if one.holds_object or other.holds_object:
-        square_P = summed(pair_C, cells.n_C, first.size) ** 2
-        over = level_totals(a_P, square_P, groups_C[first], n_groups)
+        square_P = summed(pairs.levels_C, cells.n_C, first_P.size) ** 2
+        over = level_totals(a_P, square_P, groups_C[first_P], n_groups)
     else:
-        both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=False)
         over = np.zeros_like(n)
-        np.add.at(over, a_P.levels_C, level_sums(both, cells.n_C, groups_C, n_groups) ** 2)
+        np.add.at(over, a_P.levels_C, level_sums(pairs, cells.n_C, groups_C, n_groups) ** 2)
     return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
@@ -328,20 +292,20 @@ def checked_terms(
 
 def joint_fixed_margin(
     cells: FacetCells, margins: Sequence[Margin], fixed: Collection[str], *, object_: str
-) -> Margin | None:
-    """Put the fixed facets that vary together; None where none does, or no deviation is left."""
+) -> Margin:
+    """Put the fixed facets that vary together; none of them where no deviation would be left."""
     single = {one.facets[0] for one in margins if len(one.facets) == 1 and one.n_levels > 1}
     names = tuple(name for name in cells.levels if name in fixed and name in single)
-    if not names:
-        return None
     together = margin(cells, names, object_=object_)
-    return together if together.n_levels < cells.n_C.sum() else None
+    if together.n_levels < cells.n_C.sum():
+        return together
+    return margin(cells, (), object_=object_)
 
 
-def method_in_words(kind: str, fixed: Margin | None, sizes: Mapping[str, int]) -> str:
+def method_in_words(kind: str, fixed: Margin, sizes: Mapping[str, int]) -> str:
     """Say how components were estimated, what was fixed, and what is of a finite number."""
     words = "analysis of variance, Henderson's method I, all facets random"
-    if fixed is not None:
+    if fixed.facets:
         words = (
             f"analysis of variance, {', '.join(fixed.facets)} fixed: sums of squares of deviations "
             "from the means of the fixed levels; all other facets random"

@@ -29,18 +29,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,
     Margin,
-    equations,
     group_of_levels,
     less,
     level_sums,
     level_totals,
     margin_overlap,
+    margin_pairs,
     occupied,
     squares_of,
     sum_levels,
@@ -68,55 +69,40 @@ class _CrossedFacets:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FixedCells:
-    """The fixed combinations: judgments of each, less each group; and inverse (0 for none)."""
-
-    one: Margin
-    n_XG: Floats  # noqa: N815  a shape, not a case
-    inverse_XG: Floats  # noqa: N815
-
-    @property
-    def together_XXG(self) -> Floats:  # noqa: N802
-        """1 / (n_x n_y)."""
-        return self.inverse_XG[:, None] * self.inverse_XG[None]
-
-    @property
-    def n_G(self) -> Floats:  # noqa: N802
-        """All judgments."""
-        total: Floats = self.n_XG.sum(axis=0)
-        return total
-
-    @property
-    def filled_G(self) -> Floats:  # noqa: N802
-        """Combinations that are there."""
-        filled: Floats = (self.n_XG > 0).sum(axis=0).astype(np.float64)
-        return filled
-
-    def equal(self, levels_C: Codes) -> Floats:
-        """1 where two combinations have one level of a set of fixed facets: (X, X, 1)."""
-        level_X = np.zeros(self.one.n_levels, dtype=np.int64)
-        level_X[self.one.levels_C] = levels_C
-        same: Floats = (level_X[:, None] == level_X[None]).astype(np.float64)[:, :, None]
-        return same
-
-
-def equations_within(
+def equations(
     cells: FacetCells,
     margins: Sequence[Margin],
     fixed: Margin,
     groups_C: Codes,
     n_groups: int,
 ) -> tuple[Floats, Floats]:
-    """Set up the equations as :func:`.equations`, some facets fixed.
+    """Set up the equations for the variances of the margins, of the residual, and mu^2.
+
+    Where no facet is fixed all judgments are one combination.
 
     coefficients_GEE (n_groups + 1, n_equations, n_equations): Rows: the margins, all deviations,
     the mean of the fixed combinations; columns: the variances of the margins, that of the residual,
-    mu^2.
+    mu^2. The last of the first axis leaves nothing out.
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
+
+    Examples
+    --------
+    Two questions judged twice each: T_q = 2 var_q + var_e, of deviations from the mean.
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import margin, score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> sets = [margin(cells, names, object_="q") for names in (("q",), ())]
+    >>> found = equations(cells, sets[:1], sets[1], np.array([0, 1]), 2)
+    >>> (found[0][-1] * 4).tolist()
+    [[2.0, 1.0, 0.0], [2.0, 3.0, 0.0], [2.0, 1.0, 4.0]]
+    >>> (found[1][-1] * 4).tolist()
+    [9.0, 11.0, 0.0]
     """
-    place = _places(cells, fixed, groups_C, n_groups)
+    n_XG = level_sums(fixed, cells.n_C, groups_C, n_groups)
+    there_XG, n_G = (n_XG > 0).astype(np.float64), n_XG.sum(axis=0)
+    inverse_XG = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
+    together_XXG, filled_G = inverse_XG[:, None] * inverse_XG[None], there_XG.sum(axis=0)
     crossed = {
         i: _crossed(cells, one, fixed, groups_C, n_groups)
         for i, one in enumerate(margins)
@@ -127,57 +113,49 @@ def equations_within(
     coefficients, squares = np.zeros((n_groups + 1, size, size)), np.zeros((n_groups + 1, size))
     total, mean = len(margins), len(margins) + 1
     centred = _centred(cells, fixed)
-    sums = _means(centred, groups_C, place)
+    sums = _means(centred, fixed, groups_C, inverse_XG)
     for i, row in crossed.items():
         shares = row.products(row.ratios_X)
         squares[:, i] = _square(centred, row, sums, shares, groups_C)
-        found_sum = np.einsum("xxg,xg->g", shares, place.inverse_XG)
+        found_sum = np.einsum("xxg,xg->g", shares, inverse_XG)
         coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - found_sum
         for j, column in crossed.items():
-            both = _pair_sums(cells, row, column, groups_C)
+            paired = margin_pairs(row.one, column.one)
+            both = _pair_sums(cells, row, column, paired, groups_C)
             coefficients[:, i, j] = (
-                margin_overlap(cells, row.one, column.one, groups_C, n_groups)
-                - 2 * (both * place.inverse_XG).sum(axis=0)
-                + (shares * place.together_XXG * levels[j]).sum(axis=(0, 1))
+                margin_overlap(cells, row.one, column.one, paired, groups_C, n_groups)
+                - 2 * (both * inverse_XG).sum(axis=0)
+                + (shares * together_XXG * levels[j]).sum(axis=(0, 1))
             )
-        coefficients[:, total, i] = place.n_G - np.einsum("xxg,xg->g", levels[i], place.inverse_XG)
-    coefficients[:, total, -2] = place.n_G - place.filled_G
+        coefficients[:, total, i] = n_G - np.einsum("xxg,xg->g", levels[i], inverse_XG)
+    coefficients[:, total, -2] = n_G - filled_G
     all_G = less(summed(groups_C, centred.squares_C, n_groups))
-    squares[:, total] = all_G - np.einsum("vxg,vxg,xg->g", sums, sums, place.n_XG)
-    coefficients /= np.maximum(place.n_G, 1)[:, None, None]
-    squares /= np.maximum(place.n_G, 1)[:, None]
-    means = _means(cells, groups_C, place)
+    squares[:, total] = all_G - np.einsum("vxg,vxg,xg->g", sums, sums, n_XG)
+    coefficients /= np.maximum(n_G, 1)[:, None, None]
+    squares /= np.maximum(n_G, 1)[:, None]
+    means = _means(cells, fixed, groups_C, inverse_XG)
     for i in [i for i in range(mean + 1) if i not in crossed and i != total]:
-        same = _projection(margins[i].levels_C if i < total else np.zeros_like(groups_C), place)
+        levels_C = margins[i].levels_C if i < total else np.zeros_like(groups_C)
+        same = _projection(_equal(levels_C, fixed), there_XG)
         for j, one in enumerate(margins):
             coefficients[:, i, j] = (
-                (same * levels[j] * place.together_XXG).sum(axis=(0, 1))
+                (same * levels[j] * together_XXG).sum(axis=(0, 1))
                 if j in crossed
-                else (same * place.equal(one.levels_C)).sum(axis=(0, 1))
+                else (same * _equal(one.levels_C, fixed)).sum(axis=(0, 1))
             )
-        coefficients[:, i, -2] = np.einsum("xxg,xg->g", same, place.inverse_XG)
-        coefficients[:, i, -1] = place.filled_G
+        coefficients[:, i, -2] = np.einsum("xxg,xg->g", same, inverse_XG)
+        coefficients[:, i, -1] = filled_G
         squares[:, i] = np.einsum("xyg,vxg,vyg->g", same, means, means)
-        coefficients[:, i] /= np.maximum(place.filled_G, 1)[:, None]
-        squares[:, i] /= np.maximum(place.filled_G, 1)
+        coefficients[:, i] /= np.maximum(filled_G, 1)[:, None]
+        squares[:, i] /= np.maximum(filled_G, 1)
     return coefficients, squares
 
 
-def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _FixedCells:
-    """The fixed combinations, and how many judgments of each, less each group."""
-    n_XG = level_sums(fixed, cells.n_C, groups_C, n_groups)
-    inverse = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
-    return _FixedCells(one=fixed, n_XG=n_XG, inverse_XG=inverse)
-
-
-def _means(cells: FacetCells, groups_C: Codes, place: _FixedCells) -> Floats:
+def _means(cells: FacetCells, fixed: Margin, groups_C: Codes, inverse_XG: Floats) -> Floats:
     """Means of the fixed combinations, less each group: (V, X, G)."""
-    n_groups = place.n_XG.shape[1] - 1
+    n_groups = inverse_XG.shape[1] - 1
     return np.array(
-        [
-            level_sums(place.one, column, groups_C, n_groups) * place.inverse_XG
-            for column in cells.sums_CV.T
-        ]
+        [level_sums(fixed, column, groups_C, n_groups) * inverse_XG for column in cells.sums_CV.T]
     )
 
 
@@ -211,16 +189,13 @@ def _crossed(
 
 
 def _pair_sums(
-    cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets, groups_C: Codes
-) -> Floats:
+    cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets,
+    paired: tuple[Margin, NDArray[np.intp]], groups_C: Codes,
+) -> Floats:  # fmt: skip
     """Sum over pairs of levels a, c of n_ac n_ax n_cx / n_a, less each group: (X, G)."""
     n_groups = row.n_groups
-    code_C = row.one.levels_C * column.one.n_levels + column.one.levels_C
-    _, first, code_C = np.unique(code_C, return_index=True, return_inverse=True)
+    pairs, first = paired
     a_P, c_P, group_P = row.one.levels_C[first], column.one.levels_C[first], groups_C[first]
-    pairs = Margin(
-        facets=(), levels_C=code_C.astype(np.int64), n_levels=first.size, holds_object=False
-    )
     found = []
     if row.group_L is None and column.group_L is None:
         n_PG = level_sums(pairs, cells.n_C, groups_C, n_groups)
@@ -254,12 +229,18 @@ def _square(
     return total
 
 
-def _projection(levels_C: Codes, place: _FixedCells) -> Floats:
+def _equal(levels_C: Codes, fixed: Margin) -> Floats:
+    """1 where two fixed combinations have one level of a set of fixed facets: (X, X, 1)."""
+    level_X = np.zeros(fixed.n_levels, dtype=np.int64)
+    level_X[fixed.levels_C] = levels_C
+    same: Floats = (level_X[:, None] == level_X[None]).astype(np.float64)[:, :, None]
+    return same
+
+
+def _projection(equal_XX1: Floats, there_XG: Floats) -> Floats:
     """Projection onto the levels of some fixed facets, over the combinations there: (X, X, G)."""
-    there_XG = (place.n_XG > 0).astype(np.float64)
-    equal = place.equal(levels_C)
-    count_XG = np.maximum(equal[:, :, 0] @ there_XG, 1.0)
-    shared: Floats = equal * there_XG[:, None] * there_XG[None] / count_XG[:, None]
+    count_XG = np.maximum(equal_XX1[:, :, 0] @ there_XG, 1.0)
+    shared: Floats = equal_XX1 * there_XG[:, None] * there_XG[None] / count_XG[:, None]
     return shared
 
 
@@ -278,7 +259,7 @@ def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
 
 
 def estimates_left_out(
-    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin | None = None
+    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin
 ) -> Floats:
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
@@ -290,11 +271,7 @@ def estimates_left_out(
     groups_C = (np.random.default_rng(0).permutation(n_levels) % n_groups)[level_C]
     # What is left out is levels of this facet: it stands where the question stands elsewhere.
     sets = [replace(one, holds_object=name in one.facets) for one in margins]
-    if fixed is None:
-        both = equations(cells, sets, groups_C, n_groups)
-    else:
-        both = equations_within(cells, sets, fixed, groups_C, n_groups)
-    return solved(*both)[:-1, :-1]
+    return solved(*equations(cells, sets, fixed, groups_C, n_groups))[:-1, :-1]
 
 
 def mean_square(
@@ -311,13 +288,11 @@ def mean_square(
     means; None where the design lacks a part of it.
     """
     places = {frozenset(one.facets): i for i, one in enumerate(margins)}
-    if not fixed:
-        places[frozenset()] = len(margins) + 1
     squares, coefficient = 0.0, 0.0
     found_sum = places[frozenset(facets)]
     for size in range(len(facets) + 1):
         for part in combinations(facets, size):
-            if set(part) <= set(fixed) and fixed:
+            if set(part) <= set(fixed):
                 continue
             place = places.get(frozenset(part))
             if place is None:

@@ -57,10 +57,7 @@ def swap_terms(
         distances_VV=1 - np.eye(n_values),
         clusters_U=clusters_U,
     )
-    return QuestionTerms(
-        name="swap_consistency", questions_C=found.questions_C, terms_CT=found.terms_CT,
-        value=found.value,
-    )  # fmt: skip
+    return replace(found, name="swap_consistency", weights_C=None)
 
 
 def swapped(questions_U: NDArray[np.int64], orders_U: NDArray[np.int64]) -> FacetLevels:

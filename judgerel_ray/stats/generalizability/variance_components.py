@@ -26,14 +26,13 @@ from judgerel_ray.stats.generalizability.component import (
 from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
     checked_terms,
-    equations,
     joint_fixed_margin,
     margin,
     method_in_words,
 )
 from judgerel_ray.stats.generalizability.fixed_sums import (
     drawn_facets,
-    equations_within,
+    equations,
     estimates_left_out,
     few_levels,
     mean_square,
@@ -204,17 +203,14 @@ def variance_components(
             n_questions=n_questions, n_judgments=n, undefined=undefined, sizes=known,
         )  # fmt: skip
     # What is confounded with a fixed effect is taken out with it.
-    margins.sort(key=lambda one: not set(one.facets) <= set(out.facets if out else ()))
+    margins.sort(key=lambda one: not set(one.facets) <= set(out.facets))
     margins, confounded = unconfounded(margins, n)
     margins.sort(key=lambda one: wanted.index(one.facets))
     n_groups = min(n_questions, _MOST_GROUPS)
     # Fixed, and unlike blocks of neighbours, each group is a small sample of all questions.
     order = np.random.default_rng(0).permutation(n_questions) % n_groups
     groups_C = order[cells.levels[object_]].astype(np.int64)
-    if out is None:
-        coefficients, squares = equations(cells, margins, groups_C, n_groups)
-    else:
-        coefficients, squares = equations_within(cells, margins, out, groups_C, n_groups)
+    coefficients, squares = equations(cells, margins, out, groups_C, n_groups)
     kept, dependent = solvable(coefficients[-1], margins)
     confounded |= dependent
     rows = [*kept, len(margins), len(margins) + 1]
@@ -222,7 +218,6 @@ def variance_components(
     held = [margins[i] for i in kept]
     facets = [*(one.facets for one in held), ()]
     form_PP = finite_form(facets, known)
-    taken = out.facets if out else ()
     single = {term[0] for term in wanted if len(term) == 1} - {object_, *fixed, *nested}
     drawn = drawn_facets(
         cells, {name for name in single if any(name in one for one in facets)}, known
@@ -233,7 +228,7 @@ def variance_components(
         for name, share in ({} if few else drawn).items()
     }
     squares_P = [
-        mean_square(one.facets, margins, coefficients[-1], squares[-1], fixed=taken)
+        mean_square(one.facets, margins, coefficients[-1], squares[-1], fixed=out.facets)
         if object_ not in one.facets
         and (set(one.facets) & set(drawn) or set(one.facets) <= set(known))
         else None
@@ -242,7 +237,7 @@ def variance_components(
     return VarianceComponents(
         components=described(
             random_GP @ form_PP.T, held, squares_P, left_out, confidence,
-            n=n, sizes=known, few=few, fixed=taken,
+            n=n, sizes=known, few=few, fixed=out.facets,
         ),
         confounded=confounded,
         object=object_,

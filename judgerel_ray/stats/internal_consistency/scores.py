@@ -34,6 +34,7 @@ class ItemCovariances:
     kept: tuple[int, ...]  # Columns kept: those that vary.
     constant: tuple[int, ...]  # Columns dropped because all their scores are one.
     n_subjects: int  # Subjects used: the complete ones, or those with any score.
+    n_scores: int  # Scores there are of these subjects and the items kept.
     n_missing: int  # Scores missing among all.
 
 
@@ -63,6 +64,7 @@ def item_covariances(
         kept=tuple(np.flatnonzero(varies).tolist()),
         constant=tuple(np.flatnonzero(~np.array(varies, dtype=bool)).tolist()),
         n_subjects=int(used.sum()),
+        n_scores=int(there[:, varies].sum()),
         n_missing=n_missing,
     )
 
@@ -113,7 +115,6 @@ def cronbach_alpha(
     value = alpha_of(matrix)
     n_items = len(found.kept)
     kind = "standardized" if standardized else "raw"
-    n_cells = found.n_subjects * n_items
     return Coefficient(
         name="cronbach_alpha",
         estimator="; ".join(
@@ -123,8 +124,8 @@ def cronbach_alpha(
         undefined=None if value is not None else why_no_alpha(found),
         n_units=found.n_subjects,
         n_raters=n_items,
-        n_ratings=n_cells if missing == "listwise" else _n_there(scores_NK, found),
-        n_missing=0 if missing == "listwise" else n_cells - _n_there(scores_NK, found),
+        n_ratings=found.n_scores,
+        n_missing=found.n_subjects * n_items - found.n_scores,
     )
 
 
@@ -159,12 +160,6 @@ def unsound(matrix_KK: Floats) -> list[Noted]:
     if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
         return []
     return [(Flag.NOT_SEMIDEFINITE, ())]
-
-
-def _n_there(scores_NK: ArrayLike, found: ItemCovariances) -> int:
-    """Scores there are of the items kept."""
-    kept = np.asarray(scores_NK, dtype=np.float64)[:, list(found.kept)]
-    return int((~np.isnan(kept)).sum())
 
 
 def _moments(

@@ -395,42 +395,23 @@ def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
 
 
 def _correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
-    """Mean correlation of the errors of two judges, and that without each question."""
+    """Mean correlation of the errors of two judges, and that without each question.
+
+    Pairs of judges may be more than memory holds: their sum is the square of a sum.
+    """
     n, n_judges = errors.shape
-    if n_judges > n:  # products of all pairs are more than memory may hold
-        rows = np.arange(n)
-        left_out = [_mean_by_sums(errors[rows != q], within[rows != q]) for q in rows]
-        return _mean_by_sums(errors, within), np.array(left_out)
-    products_NJJ = errors[:, :, None] * errors[:, None, :] + within[:, :, None] * np.eye(n_judges)
-    sums, products = errors.sum(axis=0), products_NJJ.sum(axis=0)
-    left_out_N = _mean_correlation(sums - errors, products - products_NJJ, n - 1)
-    return float(_mean_correlation(sums, products, n)), left_out_N
-
-
-def _mean_by_sums(errors: Floats, within: Floats) -> float:
-    """:func:`_mean_correlation` without any pair: a square of a sum is the sum over pairs."""
-    n_judges = errors.shape[1]
-    deviations = errors - errors.mean(axis=0)
-    variances = (deviations**2).mean(axis=0)
-    variance = variances + within.mean(axis=0)
-    if not (variance > _NO_VARIANCE).all():
-        return float("nan")
-    together = (deviations / np.sqrt(variance)).sum(axis=1)
-    pairs = float((together**2).mean() - (variances / variance).sum())
-    mean: float = pairs / (n_judges * (n_judges - 1))
-    return mean
-
-
-def _mean_correlation(sums: Floats, products: Floats, n: int) -> Floats:
-    """Mean off-diagonal correlation from sums (..., J) and sums of products (..., J, J)."""
-    covariance = products / n - sums[..., :, None] * sums[..., None, :] / n**2
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    deviation = np.sqrt(np.where(variance > _NO_VARIANCE, variance, np.nan))
-    correlation = covariance / (deviation[..., :, None] * deviation[..., None, :])
-    n_judges = sums.shape[-1]
-    trace = np.trace(correlation, axis1=-2, axis2=-1)
-    mean: Floats = (correlation.sum(axis=(-2, -1)) - trace) / (n_judges * (n_judges - 1))
-    return mean
+    centred = errors - errors.mean(axis=0)
+    # One row a question that is left out, and last none.
+    out, out_within = (np.vstack([one, np.zeros(n_judges)]) for one in (centred, within))
+    left = np.append(np.full(n, n - 1.0), n)[:, None]
+    variances = ((centred**2).sum(axis=0) - out**2) / left - (out / left) ** 2
+    variance = variances + (within.sum(axis=0) - out_within) / left
+    scale = 1 / np.sqrt(np.where(variance > _NO_VARIANCE, variance, np.nan))
+    root = np.linalg.qr(centred).R  # its squares are those of the errors, in fewer rows
+    sums = ((scale @ root.T) ** 2).sum(axis=1) - (scale * out).sum(axis=1) ** 2
+    pairs = sums / left[:, 0] - (scale * out / left).sum(axis=1) ** 2
+    means = (pairs - (variances * scale**2).sum(axis=1)) / (n_judges * (n_judges - 1))
+    return float(means[-1]), means[:-1]
 
 
 def _worth(n_judges: int, correlation: float | None) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,7 +100,7 @@ def singles(n_judges: int) -> list[Panel]:
 
 
 def _credits(votes: Ints, right: Ints, pool: Panel) -> Iterator[tuple[Panel, Floats]]:
-    """Every panel of a pool, with the share right of each unit; counts grow by one judge a step."""
+    """Every panel of a pool, with the share right of each unit; the smaller first."""
     pool_votes = votes[:, list(pool)]
     # Codes by unit: no more of them than judges, whatever verdicts there are in all.
     first = first_places(pool_votes)
@@ -113,19 +114,12 @@ def _credits(votes: Ints, right: Ints, pool: Panel) -> Iterator[tuple[Panel, Flo
         are_right.any(axis=1), first[np.arange(len(pool_votes)), are_right.argmax(axis=1)], n
     )
 
-    def grow(
-        counts: NDArray[np.int8], members: Panel, start: int
-    ) -> Iterator[tuple[Panel, Floats]]:
-        for j in range(start, n):
-            grown = counts + ballots[j]
-            panel = (*members, pool[j])
-            top = grown.max(axis=0)
-            tied = (grown == top).sum(axis=0)
-            hit = (grown[right_code, np.arange(len(pool_votes))] == top) & (top > 0)
-            yield panel, hit / tied
-            yield from grow(grown, panel, j + 1)
-
-    return grow(np.zeros((n + 1, len(pool_votes)), dtype=np.int8), (), 0)
+    for size in range(1, n + 1):
+        for members in combinations(range(n), size):
+            counts = ballots[list(members)].sum(axis=0, dtype=np.int8)
+            top = counts.max(axis=0)
+            hit = (counts[right_code, np.arange(len(pool_votes))] == top) & (top > 0)
+            yield tuple(pool[j] for j in members), hit / (counts == top).sum(axis=0)
 
 
 MOST_SEARCHED = 10

@@ -228,7 +228,7 @@ class Midranks(PlacedItems):
             + _half_signs(self.second_N, one)
         )
         # Sums of products of signs, one to each item of two of a question.
-        rows_P, columns_P = _pairs(sizes_C)
+        rows_P, columns_P = question_pairs(sizes_C)
         weights = np.concatenate([ones, np.zeros((1, rows_P.size))], axis=1)
         first = np.concatenate([self.first_N, self.first_N[rows_P]])
         second = np.concatenate([self.second_N, self.second_N[columns_P]])
@@ -267,8 +267,8 @@ def _half_signs(codes_N: Indices, weights_N: Floats) -> Floats:
     return above_N
 
 
-def _pairs(sizes_C: Indices) -> tuple[Indices, Indices]:
-    """All ordered pairs of items of one question, each with itself too; items sorted by it."""
+def question_pairs(sizes_C: Indices) -> tuple[Indices, Indices]:
+    """Pair all items of a question in both orders, each with itself too; items sorted by it."""
     often_N = np.repeat(sizes_C, sizes_C)
     rows_P = np.repeat(np.arange(often_N.size), often_N)
     start_N = np.repeat(np.cumsum(sizes_C) - sizes_C, sizes_C)

@@ -30,6 +30,7 @@ from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
+from judgerel_ray.stats.ratings.correlations import question_pairs
 
 Weights: TypeAlias = Literal["linear", "quadratic"]
 """How far two values of an ordered scale disagree: by their distance, or by its square."""
@@ -210,13 +211,7 @@ def people_agreement(
     items = clusters_of(items_N, labels.size, function="people_agreement", argument="items_N")
     item = np.unique(items, return_inverse=True)[1]
     order = np.argsort(item, kind="stable")
-    sizes = np.bincount(item)
-    starts = np.cumsum(sizes) - sizes
-    first = np.repeat(np.arange(labels.size), np.repeat(sizes, sizes))
-    # The second of each pair runs through the first one's item.
-    within = np.arange(first.size) - np.repeat(np.cumsum(sizes**2) - sizes**2, sizes**2)
-    m = np.repeat(sizes, sizes**2)
-    second = np.repeat(starts, sizes**2) + within % np.maximum(m, 1)
+    first, second = question_pairs(np.bincount(item))
     apart = first != second
     chosen = (order[first[apart]], order[second[apart]])
     return label_agreement(

@@ -9,14 +9,14 @@ accepted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
-from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -156,7 +156,6 @@ def _student(difference_Q: Floats, confidence: float) -> list[float | None]:
     return [max(-1.0, mean - half), min(1.0, mean + half), p]
 
 
-_FEW = 64  # distinct scores of which sums by question are kept
 _CELLS = 4_000_000  # weights held at once: 32 MB
 REACHED = 1e-9
 """How far a share may exceed what can be accepted, for rounding alone."""
@@ -202,7 +201,6 @@ class OrderedAnswers:
         order = there[np.argsort(-scores[there], kind="stable")]
         self._question, self._wrong = question[order], wrong[order].astype(np.float64)
         self._last = np.flatnonzero(np.diff(scores[order], append=-np.inf))
-        self._summed = self._sums() if self._last.size <= _FEW else None
         self.reach = order.size / scores.size if scores.size else 0.0
 
     def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
@@ -211,35 +209,14 @@ class OrderedAnswers:
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
-        none = np.zeros((len(weights_BC), 1))
-        if self._summed is not None:
-            accepted, errors = (weights_BC @ one for one in self._summed)
-        else:
-            rows = max(1, _CELLS // max(1, self._question.size))
-            parts = [
-                self._running(weights_BC[start : start + rows])
-                for start in range(0, len(weights_BC), rows)
-            ]
-            accepted, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
-        return np.hstack([none, accepted]), np.hstack([none, errors])
-
-    def _sums(self) -> tuple[Floats, Floats]:
-        """Accepted and wrong answers of each question up to each distinct score, (C, T)."""
-        step = np.searchsorted(self._last, np.arange(self._question.size))
-        place = self._question * self._last.size + step
-        size = self._rows_C.size * self._last.size
-        shape = (self._rows_C.size, self._last.size)
-        found = [
-            np.bincount(place, weights=one, minlength=size).reshape(shape).cumsum(axis=1)
-            for one in (None, self._wrong)
-        ]
-        return found[0].astype(np.float64), found[1]
-
-    def _running(self, weights_BC: Floats) -> tuple[Floats, Floats]:
-        """The same sums answer by answer, where scores are too many for a table."""
-        weight = weights_BC[:, self._question]
-        accepted = np.cumsum(weight, axis=1)[:, self._last]
-        return accepted, np.cumsum(weight * self._wrong, axis=1)[:, self._last]
+        rows = max(1, _CELLS // max(1, self._question.size))
+        parts = []
+        for start in range(0, len(weights_BC), rows):
+            weight = weights_BC[start : start + rows][:, self._question]
+            sums = [np.cumsum(one, axis=1)[:, self._last] for one in (weight, weight * self._wrong)]
+            parts.append(np.pad(sums, ((0, 0), (0, 0), (1, 0))))
+        accepted, errors = np.concatenate(parts, axis=1)
+        return accepted, errors
 
     def errors(self, weights_BC: Floats, grid_G: Floats) -> Floats:
         """Compute the share wrong where each share is accepted; NaN out of reach, (B, G)."""
@@ -373,7 +350,9 @@ def equal_acceptance(
     known = ~np.isnan(low_G)
     if not known.any():
         known[:] = True
-    means_B = np.array([_mean(row) for row in drawn_BG[:, known]])
+    there_BG = ~np.isnan(drawn_BG[:, known])
+    sums_B = np.nansum(drawn_BG[:, known], axis=1)
+    means_B = divide(sums_B, there_BG.sum(axis=1))
     (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
     low_G, high_G = _spread(low_G, high_G)
     value = second_G - first_G
@@ -407,8 +386,8 @@ def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
     if n < 2:
         return low, high
     tail = float(ndtr(-np.sqrt(n / (n - 1)) * t_quantile(n - 1, confidence)))
-    for place, values in _columns(drawn_BG):
-        low[place], high[place] = np.quantile(values, [tail, 1 - tail])
+    known = (~np.isnan(drawn_BG)).mean(axis=0) >= 1 - _MOST_UNDEFINED
+    low[known], high[known] = np.nanquantile(drawn_BG[:, known], [tail, 1 - tail], axis=0)
     return low, high
 
 
@@ -416,19 +395,6 @@ def _spread(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Ends that are apart: resamples in which nothing varies prove nothing."""
     flat = high - low < 1e-12
     return np.where(flat, np.nan, low), np.where(flat, np.nan, high)
-
-
-def _columns(drawn_BG: Floats) -> Iterator[tuple[int, Floats]]:
-    """Columns that have values in almost all resamples."""
-    there = ~np.isnan(drawn_BG)
-    for place in np.flatnonzero(there.mean(axis=0) >= 1 - _MOST_UNDEFINED):
-        yield int(place), drawn_BG[there[:, place], place]
-
-
-def _mean(values_G: Floats) -> float:
-    """Mean of what is there; NaN of nothing."""
-    there = values_G[~np.isnan(values_G)]
-    return float(there.mean()) if there.size else np.nan
 
 
 def _other_side(values_B: Floats, n: int) -> float | None:

@@ -101,13 +101,17 @@ def limit_coefficients(
         [np.ones(len(shares)), (shares**2).sum(axis=1), -(shares * logs).sum(axis=1), *stability,
          shares]
     )  # fmt: skip
-    by_C = _by_cluster(terms, clusters)
+    known, number = np.unique(clusters, return_inverse=True)
+    by_C = np.zeros((known.size, terms.shape[1]))
+    np.add.at(by_C, number, terms)
     names = (*LIMITS, *(f"majority_stability_{k}" for k in majorities))
     total = by_C.sum(axis=0)
     values = _values(total, n_values, len(majorities))
     left_out = _values(total - by_C, n_values, len(majorities))
     return tuple(
-        _coefficient(name, float(values[i]), left_out[:, i], by_C[:, 0], len(shares), confidence)
+        _coefficient(
+            name, float(values[i]), left_out[:, i], len(shares), confidence, weights_C=by_C[:, 0]
+        )
         for i, name in enumerate(names)
     )
 
@@ -132,15 +136,16 @@ def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
 
 
 def _coefficient(
-    name: str, value: float, left_out_C: Floats, weights_C: Floats, n_units: int, confidence: float
-) -> Coefficient:
+    name: str, value: float, left_out_C: Floats, n_units: int, confidence: float, *,
+    weights_C: Floats | None = None, words: str = "",
+) -> Coefficient:  # fmt: skip
     """One coefficient with its interval, or the reason why there is none."""
     undefined = None if not np.isnan(value) else "no_variance" if n_units else "no_verdicts"
     found = Coefficient(
         name=name,
         value=None if undefined else value,
         undefined=undefined,
-        estimator="limit of infinitely many replications, exact from distributions",
+        estimator=f"limit of infinitely many replications, exact from distributions{words}",
         n_units=n_units,
     )
     if undefined:
@@ -149,14 +154,6 @@ def _coefficient(
         value, left_out_C, confidence, chance_corrected=name in _SIGNED, weights_C=weights_C
     )
     return coefficient_with_interval(found, ends)
-
-
-def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
-    """Sums of terms by question, shape (C, T)."""
-    known, number = np.unique(clusters_U, return_inverse=True)
-    summed = np.zeros((known.size, terms_UT.shape[1]))
-    np.add.at(summed, number, terms_UT)
-    return summed
 
 
 NumericLevel = Literal["ordinal", "interval"]
@@ -199,21 +196,11 @@ def score_limit(
     np.add.at(by_CV, number_U, shares)
     total_V = by_CV.sum(axis=0)
     whole = _alphas(total_V[None, :], shares, mass_U, None, values, level)[0]
-    undefined = None if not np.isnan(whole) else "no_variance" if taking.any() else "no_verdicts"
-    found = Coefficient(
-        name="krippendorff_alpha",
-        value=None if undefined else float(whole),
-        undefined=undefined,
-        estimator="limit of infinitely many replications, exact from distributions, "
-        f"{level} scores, "
-        "replies without one left out",
-        n_units=int(taking.sum()),
-    )
-    if undefined:
-        return found
     left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
-    ends = student_interval(found.value or 0.0, left_out_C, confidence, chance_corrected=True)
-    return coefficient_with_interval(found, ends)
+    return _coefficient(
+        "krippendorff_alpha", float(whole), left_out_C, int(taking.sum()), confidence,
+        words=f", {level} scores, replies without one left out",
+    )  # fmt: skip
 
 
 def _alphas(

@@ -15,8 +15,8 @@ from judgerel_ray.stats.agreement.completions import (
     completed_range,
     extremes,
     mean_range,
-    ways_to_fill,
 )
+from judgerel_ray.stats.counts import count_vectors
 
 
 @st.composite
@@ -39,7 +39,7 @@ def _tried(name, rows, missing):
     seen = np.array(rows)
     width = seen.shape[1]
     statistic = count_statistic(name, n_values=width)
-    ways = product(*[list(ways_to_fill(int(one), width)) for one in missing])
+    ways = product(*[list(count_vectors(int(one), width)) for one in missing])
     values = [measure(seen + np.array(way), statistic).value for way in ways]
     known = [one for one in values if one is not None]
     return (min(known), max(known)) if known else (None, None)

@@ -7,7 +7,8 @@ import pytest
 
 from judgerel_ray.stats import count_statistic, measure
 from judgerel_ray.stats.agreement import completions as scored_completions
-from judgerel_ray.stats.agreement.completions import scored_range, ways_to_fill
+from judgerel_ray.stats.agreement.completions import scored_range
+from judgerel_ray.stats.counts import count_vectors
 
 CASES = [
     ("krippendorff_alpha", "ordinal"),
@@ -32,7 +33,7 @@ def tables(seed, n):
 def tried(name, level, seen, missing):
     """The least and the greatest value of all ways; None without any."""
     statistic = count_statistic(name, n_values=3, values=VALUES, level=level)
-    ways = product(*[list(ways_to_fill(int(one), 3)) for one in missing])
+    ways = product(*[list(count_vectors(int(one), 3)) for one in missing])
     values = [measure(seen + np.array(way), statistic).value for way in ways]
     known = [one for one in values if one is not None]
     return (min(known), max(known)) if known else (None, None)

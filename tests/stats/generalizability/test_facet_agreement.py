@@ -260,7 +260,7 @@ def test_items_laid_out_in_parts_have_the_terms_of_all_at_once(n_levels, monkeyp
 
 def test_ratings_count_where_an_item_has_two_levels():
     levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    assert crossed_ratings(np.array([2.0, 3.0, 2.0]), levels) == (5, 5)
+    assert crossed_ratings(np.array([2.0, 3.0, 2.0]), levels).tolist() == [5]
 
 
 def test_values_without_each_question_are_those_of_the_others():

@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.stats.generalizability.facet_cells import (
-    equations,
     label_cells,
     margin,
     score_cells,
 )
-from judgerel_ray.stats.generalizability.fixed_sums import equations_within
+from judgerel_ray.stats.generalizability.fixed_sums import equations
 from judgerel_ray.stats.generalizability.variance_components import variance_components
 
 
@@ -90,12 +89,17 @@ def test_expected_sums_of_squares_are_those_of_brute_force(seed):
     terms = [("q",), ("o",), ("q", "o"), ("q", "o", "t")]
     margins = [margin(cells, term, object_="q") for term in terms]
     groups = np.unique(levels["q"], return_inverse=True)[1]
-    found = equations(cells, margins, groups, groups.max() + 1)[0][-1] * n
+    none = margin(cells, (), object_="q")
+    found = equations(cells, margins, none, groups, groups.max() + 1)[0][-1] * n
     designs = [np.eye(one.n_levels)[one.levels_C] for one in margins]
     designs += [np.eye(n), np.ones((n, 1))]
-    # E y'Py = tr(P Z Z') for every effect of variance 1, with P the projection on the row's cells.
+    # E y'Py = tr(P Z Z') for every effect of variance 1, with P the projection on the row's cells,
+    # of deviations from the mean of all but for the mean itself.
+    inside = np.eye(n) - 1 / n
     for row, left in enumerate(designs):
         projection = left @ np.diag(1 / left.sum(0)) @ left.T
+        if row < len(designs) - 1:
+            projection = inside @ projection @ inside
         for column, right in enumerate(designs):
             expected = np.trace(projection @ right @ right.T)
             assert found[row, column] == pytest.approx(expected, abs=1e-9)
@@ -285,7 +289,7 @@ def test_expected_sums_of_squares_with_fixed_facets_are_those_of_brute_force(see
     margins = [margin(cells, term, object_="q") for term in terms]
     fixed = margin(cells, ("t",), object_="q")
     groups = np.unique(levels["q"], return_inverse=True)[1]
-    coefficients, squares = equations_within(cells, margins, fixed, groups, groups.max() + 1)
+    coefficients, squares = equations(cells, margins, fixed, groups, groups.max() + 1)
     for group in (*range(groups.max() + 1), -1):
         kept = groups != group
         y, x = scores[kept] - scores.mean(), np.eye(fixed.n_levels)[fixed.levels_C[kept]]
