@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 import polars as pl
@@ -170,7 +169,7 @@ def run_uncertainty_tables(
         .select(_MATRIX_COLUMNS)
         .collect()
     )
-    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+    items = pl.read_parquet(run.read_bytes("items.parquet"))
     tokens = matrix_tokens(run)
     return uncertainty_tables(
         confusions,
