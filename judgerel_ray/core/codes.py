@@ -14,7 +14,7 @@ _JACKKNIFE = "jackknife-t over {n} questions"
 _POSTERIOR = "Dirichlet process posterior over {n} questions"
 
 
-class _Worded(StrEnum):
+class Worded(StrEnum):
     """A code with its words."""
 
     template: str
@@ -27,7 +27,7 @@ class _Worded(StrEnum):
         return member
 
 
-class IntervalMethod(_Worded):
+class IntervalMethod(Worded):
     """How an interval was made.
 
     >>> IntervalMethod("jackknife_logit").words(n=20)
@@ -144,7 +144,7 @@ def no_interval_words(code: str, *, n: int = 0, level: str = "nominal") -> str:
     return f"no interval: {code.replace('_', ' ')}"
 
 
-class NullMethod(_Worded):
+class NullMethod(Worded):
     """How a noise floor was made.
 
     >>> NullMethod("random_reassignments").words(n=999)
@@ -201,7 +201,7 @@ class NullMethod(_Worded):
         return self.template.format(n=n)
 
 
-class Flag(_Worded):
+class Flag(Worded):
     """What a reader must know of a number besides its value.
 
     ``flag_numbers`` holds the numbers of each, in the order of its words.

@@ -72,6 +72,19 @@ def value_columns(name: str, found: Estimated) -> dict[str, float | None]:
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
+def columns_of(found: object, *names: str, **named: str) -> dict[str, object]:
+    """Write attributes of what was found as columns, by their own names or by others.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> columns_of(Fraction(1, 2), "denominator", top="numerator")
+    {'denominator': 2, 'top': 1}
+    """
+    own = dict(zip(names, names, strict=True))
+    return {column: getattr(found, name) for column, name in (own | named).items()}
+
+
 class EndColumns(Schema):
     """Ends of a 95 % interval."""
 
@@ -79,13 +92,9 @@ class EndColumns(Schema):
     high = Float64("Upper end of the 95 % interval; null where there is none.")
 
 
-class FloorColumns(Schema):
-    """What chance alone would give."""
+class FloorSpread(Schema):
+    """How far chance alone lies about its floor, and whether the value can be told from it."""
 
-    noise_floor = Float64(
-        "What the value would be by chance: its mean with the verdicts shuffled across the "
-        "questions; null where it has no floor."
-    )
     noise_floor_sd = Float64(
         "Standard deviation of that chance distribution; null where there is no floor."
     )
@@ -97,6 +106,16 @@ class FloorColumns(Schema):
         "true where p_noise is above .05, so that the value cannot be told from chance; null "
         "without a p_noise."
     )
+
+
+class FloorColumns(Schema):
+    """What chance alone would give."""
+
+    noise_floor = Float64(
+        "What the value would be by chance: its mean with the verdicts shuffled across the "
+        "questions; null where it has no floor."
+    )
+    spread = FloorSpread
 
 
 class FlagColumns(Schema):

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core.codes import ALIKE, IDENTICAL, Flag, Noted
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.verdicts.policy import SCORED, Row, method_columns
-from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.counting.verdicts.policy import SCORED, Row, floor_columns, method_columns
 from judgerel_ray.stats import (
     Interval,
     Omega,
@@ -150,7 +149,7 @@ def _row(found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalCh
         "value": value,
         "low": interval.low,
         "high": interval.high,
-        **noise_columns(floor),
+        **floor_columns(floor),
         "unit": " x ".join(found.subject),
         **method_columns(
             words,

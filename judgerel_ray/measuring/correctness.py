@@ -32,12 +32,13 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     Row,
+    floor_columns,
     method_columns,
     number_of_row,
     value_of,
 )
 from judgerel_ray.counting.verdicts.spelling import folded
-from judgerel_ray.measuring.estimates import measured_row, noise_columns
+from judgerel_ray.measuring.estimates import measured_row
 from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
 from judgerel_ray.measuring.tables import LabelledJudges, Questions
 from judgerel_ray.stats import Interval, Level, clopper_pearson, measure
@@ -295,7 +296,7 @@ def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level)
     noted = [(Flag.LABELS_NO_NUMBERS, (float(left_out),))] if left_out else []
     return {
         **row,
-        **noise_columns(floor if row["value"] is not None else None),
+        **floor_columns(floor if row["value"] is not None else None),
         **method_columns(found.estimator, interval, floor, noted=noted),
         "n_missing": int(group.table.counts_UK.sum() - counted),
     }
@@ -320,7 +321,7 @@ def _people_row(group: Group, known: pl.DataFrame, level: Level) -> Row:
     interval = kappa_ends(found, group.intervals)
     return {
         **_row(group, found, level, MISSING[0], why, interval),
-        **noise_columns(None),
+        **floor_columns(None),
         **method_columns(words, interval),
         "n_missing": 0,
     }

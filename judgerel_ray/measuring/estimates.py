@@ -46,6 +46,7 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     Row,
+    floor_columns,
     method_columns,
     number_of_row,
     value_of,
@@ -80,6 +81,7 @@ _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
+_MANY = f"more than {MOST_VALUES} different scores"
 
 
 def group_rows(
@@ -209,7 +211,7 @@ def measured_row(
         "value": found.value,
         "low": interval.low,
         "high": interval.high,
-        **noise_columns(floor),
+        **floor_columns(floor),
         "measurement": "nominal",
         "n_categories": None,
         **method_columns(found.estimator, interval, floor, alike=alike),
@@ -224,22 +226,6 @@ def _alike(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
     if statistic.name == "valid_rate" or split.any():
         return ALIKE
     return UNANIMOUS if len(group.unit) == 1 else UNANIMOUS_UNITS
-
-
-def noise_columns(floor: NoiseFloor | None) -> Row:
-    """Write a noise floor as columns, null where there is none.
-
-    Examples
-    --------
-    >>> noise_columns(None)["noise"] is None
-    True
-    """
-    return {
-        "noise_floor": floor.mean if floor else None,
-        "noise_floor_sd": floor.sd if floor else None,
-        "p_noise": floor.p if floor else None,
-        "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
-    }
 
 
 NOT_A_POINT = "worst_to_best_case"
@@ -388,19 +374,13 @@ def _bound_row(
     if found.low is None:
         words, known = "", {"no_interval": why or UNBOUNDED}
     return {
-        "coefficient": name,
-        "value": None,
+        **_without_value(group, "bounds", name, "nominal", words),
         "low": found.low,
         "high": found.high,
-        **noise_columns(None),
-        "measurement": "nominal",
-        "missing": "bounds",
         "n_categories": group.n_categories,
         "n_missing": n_missing,
-        **method_columns(words),
         **known,
         "undefined": "no_bounds" if found.low is None else NOT_A_POINT,
-        **group.sample,
         "conditions": None if name == "valid_rate" else REPEATABILITY,
     }
 
@@ -434,12 +414,14 @@ def continuous_rows(
         lost = policy == "category" and group.n_without > 0
         for name in named:
             if name not in OF_NUMBERS:
-                yield _without_value(group, policy, name, "nominal", "continuous_scores")
+                yield _without_value(group, policy, name, "nominal", _MANY, "continuous_scores")
             for level in levels or ("interval",) if name in OF_NUMBERS else ():
                 if lost:
-                    yield _without_value(group, policy, name, level, "category_needs_nominal")
+                    yield _without_value(
+                        group, policy, name, level, _MANY, "category_needs_nominal"
+                    )
                 elif level != "interval":
-                    yield _without_value(group, policy, name, level, "continuous_scores")
+                    yield _without_value(group, policy, name, level, _MANY, "continuous_scores")
                 else:
                     yield _moment_row(group, policy, name, group.moments)
 
@@ -466,13 +448,15 @@ def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
     }
 
 
-def _without_value(group: Group, policy: Missing, name: str, level: str, why: str) -> Row:
-    """A row without a value."""
+def _without_value(
+    group: Group, policy: Missing, name: str, level: str, words: str, why: str | None = None
+) -> Row:
+    """A row without a value, and why."""
     return {
-        "coefficient": name, "value": None, "low": None, "high": None, **noise_columns(None),
+        "coefficient": name, "value": None, "low": None, "high": None, **floor_columns(None),
         "measurement": level, "missing": policy, "n_categories": None,
-        "n_missing": group.n_missing, **method_columns(f"more than {MOST_VALUES} different scores"),
-        "undefined": why, **group.sample, "conditions": REPEATABILITY,
+        "n_missing": group.n_missing, **method_columns(words), "undefined": why, **group.sample,
+        "conditions": REPEATABILITY,
     }  # fmt: skip
 
 
@@ -579,14 +563,9 @@ def error_rows(group: Group) -> Iterator[Row]:
     >>> found.select("coefficient", "value").rows()
     [('standard_error', 1.0)]
     """
-    policy = "drop" if group.n_without else "category"
+    policy: Missing = "drop" if group.n_without else "category"
     words = "root mean variance of one rating of a unit, in points"
-    row: Row = {
-        "coefficient": "standard_error", "value": None, "low": None, "high": None,
-        **noise_columns(None), "measurement": "interval", "missing": policy, "n_categories": None,
-        "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.sample,
-        "conditions": REPEATABILITY,
-    }  # fmt: skip
+    row = _without_value(group, policy, "standard_error", "interval", words)
     moments = group.moments
     if moments is None and group.table.kinds.filter(SCORED)["score"].null_count():
         yield {**row, "undefined": "no_scores"}

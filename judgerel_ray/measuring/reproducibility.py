@@ -17,12 +17,13 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     Row,
+    floor_columns,
     method_columns,
     number_of_row,
     value_of,
     with_flags,
 )
-from judgerel_ray.measuring.estimates import measured_row, noise_columns, positive_interval
+from judgerel_ray.measuring.estimates import measured_row, positive_interval
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
@@ -362,7 +363,7 @@ def _row(
         "value": value,
         "low": interval.low,
         "high": interval.high,
-        **noise_columns(floor),
+        **floor_columns(floor),
         **method_columns(words, interval, floor, noted=once),
         "undefined": None,
     }
@@ -371,7 +372,7 @@ def _row(
 def _without_value(name: str, words: str, why: str | None) -> Row:
     """A coefficient that has no value, and why."""
     ends = dict.fromkeys(("value", "low", "high"))
-    made = {**noise_columns(None), **method_columns(words)}
+    made = {**floor_columns(None), **method_columns(words)}
     return {"coefficient": name, **ends, **made, "undefined": why}
 
 

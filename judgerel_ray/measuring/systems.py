@@ -23,6 +23,8 @@ from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.measured import CHANCES, SPENT
 from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_unmatched_gold, with_right
+from judgerel_ray.stats.null.noise import NoiseFloor
+from judgerel_ray.stats.selective.discrimination import accuracy_floor
 from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
 CONFIDENCES = ("stated", "agreement", "support", "margin", "probability")
@@ -378,6 +380,23 @@ def most_accurate(answers: Sequence[pl.DataFrame], asked: pl.DataFrame | None = 
         parts = [one.join(shared, on=QUESTION, how="semi") for one in parts]
     found = [one["right"].mean() or 0.0 for one in parts]
     return int(np.argmax(np.asarray(found, dtype=np.float64)))
+
+
+def answers_floor(rows: pl.DataFrame, items_N: NDArray[np.generic]) -> NoiseFloor:
+    """Compute the accuracy of the same answers given to other questions.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"verdict": ["a", "b"], GOLD: ["a", "b"]})
+    >>> answers_floor(rows, np.arange(2)).mean
+    0.5
+    """
+    known = pl.Enum(pl.concat([rows["verdict"], rows[GOLD]]).drop_nulls().unique().sort())
+    verdicts, gold = (rows[name].cast(known).to_physical() for name in ("verdict", GOLD))
+    _, first, question = np.unique(items_N, return_index=True, return_inverse=True)
+    return accuracy_floor(
+        verdicts.cast(pl.Int64).fill_null(-1).to_numpy(), question, gold.to_numpy()[first]
+    )
 
 
 def joined_accuracy(first: pl.DataFrame, second: pl.DataFrame) -> PairedAccuracy:

@@ -19,8 +19,7 @@ from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
-from judgerel_ray.counting.verdicts.policy import Row, method_columns
-from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.counting.verdicts.policy import Row, floor_columns, method_columns
 from judgerel_ray.papers.estimator import (
     codes_from_verdicts,
     schroeder2024,
@@ -117,7 +116,7 @@ def _row(
         "value": value,
         "low": interval.low,
         "high": interval.high,
-        **noise_columns(floor),
+        **floor_columns(floor),
         "measurement": measurement,
         "missing": None,
         "n_categories": None,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.advice.tables import PanelSizes
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.core.tables import value_columns
-from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, sampled
+from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, parts_by, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, level_of_scale
 from judgerel_ray.stats.agreement.majority import majority_vote
@@ -264,11 +264,10 @@ def panel_table(
     frame = frame.with_columns(item_id=pl.struct(identity))
     counted = sampled(count_judgments(frame, by=by, block=block))
     groups = tuple(name for name in counted.groups if name != "judge")
-    ordered = counted.frame.sort(groups) if groups else counted.frame
-    parts = ordered.partition_by(groups, maintain_order=True) if groups else [ordered]
+    parts = parts_by(counted.frame, groups).items()
     rows = [
-        {**(dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}), **row}
-        for part in under_way(parts, of=len(parts), what="panels", hint=fewer_groups(groups))
+        {**dict(zip(groups, key, strict=True)), **row}
+        for key, part in under_way(parts, of=len(parts), what="panels", hint=fewer_groups(groups))
         for row in _panel_rows(part)
     ]
     keys = {name: counted.frame.schema[name] for name in groups}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.agreement.tables import Classes, JudgePairs
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.tables import columns_of
 from judgerel_ray.counting.counted import Declared, Group, counted_groups
 from judgerel_ray.counting.files.labelled import PEOPLE, READ
 from judgerel_ray.counting.gold import with_gold
@@ -75,10 +76,6 @@ class AgreementTables(Shown):
     labels: pl.DataFrame = field(default_factory=LabelledJudges.frame)
     classes: pl.DataFrame = field(default_factory=Classes.frame)
     pairs: pl.DataFrame = field(default_factory=JudgePairs.frame)
-
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """The tables by name."""
-        return {"labels": self.labels, "classes": self.classes, "pairs": self.pairs}
 
 
 def checked_policies(names: Sequence[str]) -> tuple[Missing, ...]:
@@ -148,34 +145,29 @@ def _classes(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
         for code in codes:
             if not cells[code].sum():
                 continue  # a verdict that is no label
-            recall, precision = (_share(pairs, code, of_label=side) for side in (True, False))
             yield {
                 "missing": policy,
                 "label": pairs.names[code],
                 "label_share": float(cells[code].sum()) / total,
                 "verdict_share": float(cells[:, code].sum()) / total,
-                **dict(zip(("recall", "recall_low", "recall_high"), recall, strict=True)),
-                **dict(
-                    zip(("precision", "precision_low", "precision_high"), precision, strict=True)
-                ),
+                **_share(pairs, code, "recall", pairs.labels_N),
+                **_share(pairs, code, "precision", pairs.verdicts_N),
                 "n_items": int(np.unique(pairs.items_N[pairs.labels_N == code]).size),
             }
 
 
-def _share(
-    pairs: LabelledPairs, code: int, *, of_label: bool
-) -> tuple[float | None, float | None, float | None]:
+def _share(pairs: LabelledPairs, code: int, name: str, of_N: NDArray[np.float64]) -> Row:
     """The share right of the questions that have a label, or of the verdicts that give it."""
     item, number = np.unique(pairs.items_N, return_inverse=True)
     weight = pairs.n_N / np.bincount(number, weights=pairs.n_N)[number]
-    there = (pairs.labels_N if of_label else pairs.verdicts_N) == code
+    there = of_N == code
     right = there & (pairs.labels_N == pairs.verdicts_N)
     both = np.stack([
         np.bincount(number, weights=weight * one, minlength=item.size) for one in (there, right)
     ]).astype(np.float64)  # fmt: skip
     of, hits = both[:, both[0] > 0]
     if not of.size:
-        return None, None, None
+        return {}
     value, n = float(hits.sum() / of.sum()), of.size
     if np.allclose(of, 1) and np.isin(hits.round(9), (0, 1)).all():
         ends = clopper_pearson(round(float(hits.sum())), n)
@@ -184,7 +176,7 @@ def _share(
         ends = student_interval(value, left_out, 1 - _ALPHA, chance_corrected=False, weights_C=of)
     else:
         ends = Interval(undefined="too_few_units")
-    return value, ends.low, ends.high
+    return {name: value, f"{name}_low": ends.low, f"{name}_high": ends.high}
 
 
 def _pairs(
@@ -205,19 +197,16 @@ def _pairs(
                 f"expected at most {MOST_JUDGES} judges",
                 hint="a file of some of them",
             )
-        laid = {name: _verdicts(group) for name, group in judges}
+        laid = {
+            name: group.rows.long([one for one in _SAME if one in group.rows.units.columns])
+            for name, group in judges
+        }
         for (name_a, a), (name_b, b) in combinations(judges, 2):
             found = _pair(a, b, laid[name_a], laid[name_b], missing)
             key = dict(zip(others, place, strict=True))
             rows += [{**key, "judge_a": name_a, "judge_b": name_b, **row} for row in found]
     schema = {name: groups[0][1].rows.units.schema[name] for name in others}
     return JudgePairs.frame(rows, schema)
-
-
-def _verdicts(group: Group) -> pl.DataFrame:
-    """One row a question and what a judge said of it, with how often."""
-    same = [name for name in _SAME if name in group.rows.units.columns]
-    return group.rows.long(same)
 
 
 def _pair(
@@ -249,20 +238,17 @@ def _pair(
             weights=weights_at("interval" if of_numbers else "nominal"),
         )  # fmt: skip
         why = kappa_undefined(found)
-        ends, alpha = kappa_ends(found), pooled_alpha(found)
-        of_alpha = kappa_ends(alpha)
+        alpha = pooled_alpha(found)
         terms = found.terms.terms_CT
         yield {
             "missing": policy,
             "measurement": "interval" if of_numbers else "nominal",
             "n_items": len(terms),
             "cohen_kappa": None if why else found.value,
-            "kappa_low": ends.low,
-            "kappa_high": ends.high,
+            **columns_of(kappa_ends(found), kappa_low="low", kappa_high="high"),
             "p_noise": kappa_floor(found).p,
             "krippendorff_alpha": None if np.isnan(alpha.value) else alpha.value,
-            "alpha_low": of_alpha.low,
-            "alpha_high": of_alpha.high,
+            **columns_of(kappa_ends(alpha), alpha_low="low", alpha_high="high"),
             "percent_agreement": _agreeing(labels, verdicts, both, question),
             "undefined": why,
         }

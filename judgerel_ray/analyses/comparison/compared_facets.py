@@ -22,6 +22,7 @@ from judgerel_ray.counting.groups.grouping import (
     CountedJudgments,
     count_judgments,
     greedy_flags,
+    parts_by,
     sampled,
     varying_facets,
 )
@@ -369,11 +370,8 @@ def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
 
 def _parts(frame: pl.DataFrame, columns: tuple[str, ...]) -> Iterator[tuple[Row, pl.DataFrame]]:
     """The parts of a frame by some columns, in order."""
-    if not columns:
-        yield {}, frame
-        return
-    for part in frame.sort(columns, maintain_order=True).partition_by(columns, maintain_order=True):
-        yield dict(zip(columns, part.select(columns).row(0), strict=True)), part
+    for key, part in parts_by(frame, columns).items():
+        yield dict(zip(columns, key, strict=True)), part
 
 
 def _label(side: Row) -> str:

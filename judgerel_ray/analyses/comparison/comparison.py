@@ -28,6 +28,7 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
+from judgerel_ray.core.tables import columns_of
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.files.labelled import READ
@@ -115,7 +116,10 @@ def compare_judgments(
     menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
     frame_a, frame_b, shown = _by_places(frame_a, frame_b, known=n_options is not None)
     _refuse_names(coefficients or ())
-    policies = [_policy(name) for name in missing]
+    if unknown := [name for name in missing if name not in MISSING]:
+        expected = f"expected one of {', '.join(MISSING)}"
+        raise SweepError(f"unknown missing policy {unknown[0]!r}, {expected}")
+    policies = [known for name in missing for known in MISSING if known == name]
     if frame_b is None:
         right = _labels_of(coefficients, frame_a)
         pairs = tuple(pairs_inside(frame_a, by, block, right))
@@ -259,11 +263,8 @@ def _refuse_names(names: Sequence[str]) -> None:
     """Refuse coefficients that are not compared, before anything is counted."""
     for name in names:
         k = name.removeprefix("majority_stability_")
-        if (
-            name in COEFFICIENTS
-            or name in (*OF_ORDERS, OF_LABELS)
-            or (k != name and k.isdecimal() and int(k))
-        ):
+        numbered = k != name and k.isdecimal() and int(k)
+        if numbered or name in (*COEFFICIENTS, *OF_ORDERS, OF_LABELS):
             continue
         known = [one for one in COEFFICIENTS if not one.startswith("majority_stability_")]
         raise SweepError(
@@ -290,14 +291,6 @@ def _by_places(
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
-
-
-def _policy(name: str) -> Missing:
-    """A known missing policy."""
-    for known in MISSING:
-        if known == name:
-            return known
-    raise SweepError(f"unknown missing policy {name!r}, expected one of {', '.join(MISSING)}")
 
 
 def _compared(
@@ -388,13 +381,11 @@ def _row(
     n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
     return {
         "coefficient": asked.name, "measurement": asked.level, "missing": asked.policy,
-        "value_a": found.first, "value_b": found.second, "difference": found.value,
-        "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
-        "tolerance": asked.tolerance, "p_equivalence": found.p_equivalence,
-        "p_equivalence_holm": None, "p_beyond": found.p_beyond, "p_beyond_holm": None,
-        "standing": None, "n_items": n_items, "n_judgments_a": n_a, "n_judgments_b": n_b,
-        **_made(pair, found, n_items, weak), "undefined": found.undefined,
-        "n_differing": found.n_differing, "few_informative": found.few_informative,
+        **columns_of(found, "low", "high", "p", "p_equivalence", "p_beyond", "undefined",
+                     "n_differing", "few_informative", value_a="first", value_b="second",
+                     difference="value"),
+        "tolerance": asked.tolerance, "n_items": n_items, "n_judgments_a": n_a,
+        "n_judgments_b": n_b, **_made(pair, found, n_items, weak),
     }  # fmt: skip
 
 
@@ -536,10 +527,8 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     """Options on the menu, and each outcome without a verdict where that is a value."""
     scored = both.filter(SCORED)
     distinct = _distinct(scored)
-    menu, shown = (
-        most_declared_options(both, declared.categories),
-        most_declared_options(both, declared.options),
-    )
+    sizes = declared.categories, declared.options
+    menu, shown = (most_declared_options(both, one) for one in sizes)
     if names := scale_names(both):
         menu = max((values_on(names, declared.scales) or (0, ()))[0], distinct)
     elif menu is None:

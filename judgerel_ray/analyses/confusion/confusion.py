@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 
 import numpy as np
 import polars as pl
@@ -41,11 +42,11 @@ from judgerel_ray.analyses.confusion.tables import (
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core.tables import value_columns
+from judgerel_ray.core.tables import columns_of, value_columns
 from judgerel_ray.counting.verdicts.policy import floor_columns
 from judgerel_ray.stats import acceptance_curve, inter_rater_accuracy, label_accuracy
-from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
-from judgerel_ray.stats.intervals.shares import clustered_share
+from judgerel_ray.stats.confusion.labels import DEFAULT_GRID
+from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 
@@ -113,18 +114,13 @@ def uncertainty_tables(
         scores=score_table(groups, baselines, tokens),
         labels=label_table(groups, options),
         transfer=transfer_table(groups, options),
-        people=people_table(rated, _about(right)),
+        people=people_table(rated, right if "text" in right.columns else None),
         against_people=matched_table(groups, rated, options),
         curves=threshold_curves(groups),
         acceptance=acceptance_table(groups),
         sparsity=sparsity_table(matrices),
         picked=picked_matrices(matrices),
     )
-
-
-def _about(right: pl.DataFrame) -> pl.DataFrame | None:
-    """What items are about, where it is told."""
-    return right if "text" in right.columns else None
 
 
 STEPS = 50
@@ -142,13 +138,7 @@ def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     0
     """
     rows = [
-        {
-            **group.name,
-            "threshold": threshold,
-            **_columns(
-                label_accuracy(group.edges.low(threshold), group.correct_N, clusters_N=group.text_N)
-            ),
-        }
+        {**group.name, "threshold": threshold, **_columns(group, group.edges.low(threshold))}
         for group in groups
         if group.judged
         for threshold in DEFAULT_GRID
@@ -189,34 +179,25 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     for name, kept in parts:
         yield {
             **group.name,
-            "kind": labelling.kind,
-            "threshold": labelling.threshold,
-            "how": labelling.how.value,
-            "n_folds": labelling.n_folds,
+            **columns_of(labelling, "kind", "threshold", "how", "n_folds"),
             "criterion": name,
-            **_columns(
-                label_accuracy(
-                    labelling.low_N[kept], group.correct_N[kept], clusters_N=group.text_N[kept]
-                )
-            ),
+            **_columns(group, labelling.low_N, kept),
             **unknown,
         }
 
 
-def _columns(found: LabelAccuracy) -> dict[str, object]:
-    """Shares as columns."""
-    shares = {"all": found.all, "low": found.low, "high": found.high, "share": found.share_low}
-    return {
-        column: value
-        for name, one in shares.items()
-        for column, value in (
-            (f"k_{name}", one.k),
-            (f"n_{name}", one.n),
-            (name, one.value),
-            (f"{name}_from", one.low if one.n else None),
-            (f"{name}_to", one.high if one.n else None),
-        )
-    }
+def _columns(
+    group: JudgedGroup, low_N: Bools, kept: Bools | slice = slice(None)
+) -> dict[str, object]:
+    """Shares of the judgments kept as columns."""
+    found = label_accuracy(low_N[kept], group.correct_N[kept], clusters_N=group.text_N[kept])
+    columns: dict[str, object] = {}
+    for name, of in (("all", "all"), ("low", "low"), ("high", "high"), ("share", "share_low")):
+        one: Share = getattr(found, of)
+        columns |= columns_of(one, **{f"k_{name}": "k", f"n_{name}": "n", name: "value"})
+        if one.n:
+            columns |= columns_of(one, **{f"{name}_from": "low", f"{name}_to": "high"})
+    return columns
 
 
 def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
@@ -237,18 +218,11 @@ def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
         for t in np.unique(steps[steps < curve.thresholds_T.size]):
             taken = group.margin_N >= curve.thresholds_T[t]
             wrong = clustered_share(~group.correct_N[taken], clusters_N=group.text_N[taken])
-            rows.append(
-                {
-                    **group.name,
-                    "margin": float(curve.thresholds_T[t]),
-                    "accepted": float(curve.acceptance_T[t]),
-                    "n_accepted": wrong.n,
-                    "n_errors": wrong.k,
-                    "error": wrong.value,
-                    "low": wrong.low,
-                    "high": wrong.high,
-                }
-            )
+            rows.append({
+                **group.name,
+                "margin": float(curve.thresholds_T[t]), "accepted": float(curve.acceptance_T[t]),
+                **columns_of(wrong, "low", "high", n_accepted="n", n_errors="k", error="value"),
+            })  # fmt: skip
     return MarginAcceptance.frame(rows, GROUPED)
 
 
@@ -339,13 +313,11 @@ def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]
     """One comparison."""
     return {
         "criterion": criterion, "label": label,
-        "judge_share": found.judge.value, "judge_low": found.judge.low,
-        "judge_high": found.judge.high, "person_share": found.person.value,
-        "person_low": found.person.low, "person_high": found.person.high,
+        **columns_of(found.judge, "undefined", judge_share="value", judge_low="low",
+                     judge_high="high"),
+        **columns_of(found.person, person_share="value", person_low="low", person_high="high"),
         **value_columns("difference", found.difference), **floor_columns(found.floor),
-        "person_floor": found.person_floor, "n_items": found.n_items,
-        "n_ratings": found.n_ratings, "n_split": found.n_split, "n_single": found.n_single,
-        "undefined": found.judge.undefined,
+        **columns_of(found, "person_floor", "n_items", "n_ratings", "n_split", "n_single"),
     }  # fmt: skip
 
 
@@ -401,22 +373,16 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
     rated = _exploded(items.select("benchmark", "item_id", "ratings"))
     if about is None:
         about = items.select("benchmark", "item_id", text=pl.col("item_id"))
-    rated = rated.join(
-        about.select("benchmark", "item_id", "text"),
-        on=["benchmark", "item_id"],
-        how="left",
-        maintain_order="left",
-    )
+    place = ["benchmark", "item_id"]
+    rated = rated.join(about.select(*place, "text"), on=place, how="left", maintain_order="left")
     rated = rated.filter(pl.col("label").is_not_null())
     rows: list[dict[str, object]] = []
-    for name, part in rated.group_by("benchmark", "raters", maintain_order=True):
-        place = dict(zip(("benchmark", "raters"), name, strict=True))
+    for (benchmark, raters), part in rated.group_by("benchmark", "raters", maintain_order=True):
         names = part["criterion"].drop_nulls().unique(maintain_order=True).to_list()
-        rows += _agreement({**place, "criterion": None}, part)
-        if len(names) > 1:
-            for criterion in names:
-                ratings = part.filter(pl.col("criterion") == criterion)
-                rows += _agreement({**place, "criterion": criterion}, ratings)
+        for criterion in (None, *(names if len(names) > 1 else ())):
+            of = part if criterion is None else part.filter(pl.col("criterion") == criterion)
+            shared = {"benchmark": benchmark, "raters": raters, "criterion": criterion}
+            rows += [shared | row for row in _agreement(of)]
     return PeopleAgreement.frame(rows)
 
 
@@ -430,7 +396,7 @@ def _exploded(items: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:
+def _agreement(part: pl.DataFrame) -> list[dict[str, object]]:
     """One row, or none where no item has two ratings."""
     units = part.group_by("item_id", "responder", "criterion", maintain_order=True).agg(
         "label", pl.col("text").first()
@@ -439,8 +405,7 @@ def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, o
     ratings: Sequence[Sequence[str]] = units["label"].to_list()
     if not ratings:
         return []
-    most = max(map(len, ratings))
-    table = [[*one, *[None] * (most - len(one))] for one in ratings]
+    table = [*zip(*zip_longest(*ratings), strict=True)]
     found = inter_rater_accuracy(table, clusters_U=units["text"].to_numpy())
     counts = {"n_items": len(ratings), "n_ratings": sum(map(len, ratings))}
-    return [{**place, **asdict(found), **counts}]
+    return [{**asdict(found), **counts}]

@@ -28,6 +28,7 @@ from judgerel_ray.blocks.blocks import (
     counts,
     estimates,
     key_columns,
+    numeric,
     rounded,
     texts,
 )
@@ -49,6 +50,7 @@ _LABELLED = ("how", "threshold")
 _ROW = 40.0  # height of a judge in a figure of judges
 _SHARE = Axis(values=QUARTERS, grid=True)
 _TICKS = (0.1, 0.3, 0.5, 0.7, 0.9)
+_POINTS = {**dict.fromkeys(("share", "from", "to", "row"), pl.Float64()), "label": pl.String()}
 _MOST_POINTS = 12  # of a curve that is drawn with its points
 
 
@@ -90,12 +92,14 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure
     >>> threshold_figures(pl.DataFrame(), pl.DataFrame())
     []
     """
-    found = []
-    for label, part in named_groups(curves):
-        same = labels.join(part, on=GROUP, how="semi", nulls_equal=True, maintain_order="left")
-        marked = same.filter(pl.col("criterion").is_null(), pl.col("threshold").is_not_null())
-        found.append(_threshold_figure(part, marked, label))
-    return found
+    stated = labels.filter(pl.col("criterion").is_null(), pl.col("threshold").is_not_null())
+    return [
+        _threshold_figure(
+            part, stated.join(part, on=GROUP, how="semi", nulls_equal=True, maintain_order="left"),
+            label,
+        )
+        for label, part in named_groups(curves)
+    ]  # fmt: skip
 
 
 def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> Figure:
@@ -123,9 +127,10 @@ def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> 
             ),
             Mark(shape="area", style="area", data=curve, x="threshold", y="low_from", y2="low_to"),
             Mark(shape="rule", style="baseline", data=curve.head(1), y="all"),
-            Mark(shape="line", style="other", data=curve, x="threshold", y="high"),
-            Mark(shape="line", style="share", data=curve, x="threshold", y="share"),
-            Mark(shape="line", style="line", data=curve, x="threshold", y="low"),
+            *(
+                Mark(shape="line", style=style, data=curve, x="threshold", y=name)
+                for style, name in (("other", "high"), ("share", "share"), ("line", "low"))
+            ),
         ],
     )  # fmt: skip
 
@@ -215,46 +220,35 @@ def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
     >>> [mark.style for mark in accuracy_marks([{"all": 0.5, "low": None, "high": None}], ["j"])]
     ['name', 'baseline', 'interval', 'point', 'interval', 'noise']
     """
-    alls = [
-        {"all": row["all"], "row": place + 0.38, "to": place + 0.92}
-        for place, row in enumerate(rows)
-    ]
+    alls = pl.DataFrame(
+        [(row["all"], place + 0.38, place + 0.92) for place, row in enumerate(rows)],
+        schema=dict.fromkeys(("all", "row", "to"), pl.Float64()), orient="row",
+    )  # fmt: skip
     marks = [
         name_marks(names),
-        Mark(shape="rule", style="baseline", data=_floats(alls, ()), x="all", y="row", y2="to"),
+        Mark(shape="rule", style="baseline", data=alls, x="all", y="row", y2="to"),
     ]
     for label, style, at in (("low", "point", 0.52), ("high", "noise", 0.8)):
-        shares = _floats(
+        marks += _with_interval(
             [
-                {
-                    "share": row[label],
-                    "from": row.get(f"{label}_from"),
-                    "to": row.get(f"{label}_to"),
-                    "row": place + at,
-                    "label": f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}",
-                }
+                {"share": row[label], "from": row.get(f"{label}_from"),
+                 "to": row.get(f"{label}_to"), "row": place + at,
+                 "label": f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}"}
                 for place, (row, name) in enumerate(zip(rows, names, strict=True))
                 if row[label] is not None
             ],
-            ("label",),
-        )
-        marks += _with_interval(shares, style)
+            style,
+        )  # fmt: skip
     return marks
 
 
-def _with_interval(shares: pl.DataFrame, style: str) -> list[Mark]:
+def _with_interval(rows: Sequence[Mapping[str, object]], style: str) -> list[Mark]:
     """Points of rows with their intervals."""
+    shares = pl.DataFrame(rows, schema=_POINTS)
     return [
         Mark(shape="rule", style="interval", data=shares, x="from", x2="to", y="row"),
         Mark(shape="point", style=style, data=shares, x="share", y="row", label="label"),
     ]
-
-
-def _floats(rows: Sequence[Mapping[str, object]], words: Sequence[str]) -> pl.DataFrame:
-    """Rows as a frame, whose columns are there even where there is none."""
-    names = list(rows[0]) if rows else ["share", "from", "to", "row", "label"]
-    kinds = {name: pl.String() if name in words else pl.Float64() for name in names}
-    return pl.DataFrame(rows, schema=kinds)
 
 
 def share_figures(labels: pl.DataFrame) -> list[Figure]:
@@ -276,19 +270,17 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
             f"{name}: {number(row['share'])} of {row['n_share']}"
             for row, name in zip(rows, names, strict=True)
         ]
-        shares = _floats(
+        interval_mark, point = _with_interval(
             [
-                {"zero": 0.0, "share": row["share"], "from": row["share_from"],
-                 "to": row["share_to"], "row": place + 0.62, "label": text}
+                {"share": row["share"], "from": row["share_from"], "to": row["share_to"],
+                 "row": place + 0.62, "label": text}
                 for place, (row, text) in enumerate(zip(rows, texts, strict=True))
             ],
-            ("label",),
+            "point",
         )  # fmt: skip
-        marks = [
-            name_marks(names),
-            Mark(shape="bar", style="bar", data=shares, x="zero", x2="share", y="row"),
-            *_with_interval(shares, "point"),
-        ]
+        shares = point.data.select(pl.lit(0.0).alias("zero"), pl.all())
+        bar = Mark(shape="bar", style="bar", data=shares, x="zero", x2="share", y="row")
+        marks = [name_marks(names), bar, interval_mark, point]
         found.append(
             rows_figure(f"Share of low uncertainty, {benchmark}", "; ".join(texts), str(benchmark),
                         "share of low", len(rows), marks)
@@ -313,25 +305,18 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
             for row in rows[:: max(1, len(rows) // 5)]
         )
         points = part.with_columns(label=pl.col("error").map_elements(number, pl.String))
-        marks = [
-            Mark(shape="area", style="area", data=part, x="accepted", y="low", y2="high"),
-            Mark(shape="line", style="line", data=part, x="accepted", y="error"),
-        ]
-        if part.height < _MOST_POINTS:
-            marks.append(
-                Mark(shape="point", style="point", data=points, x="accepted", y="error",
-                     label="label")
-            )  # fmt: skip
-        found.append(
-            Figure(
-                title=f"Share wrong against share accepted, {label}",
-                description=description,
-                caption=f"Share wrong, {label}",
-                x=Axis(title="share accepted, surest first", values=QUARTERS),
-                y=_SHARE,
-                marks=marks,
-            )
-        )
+        point = Mark(shape="point", style="point", data=points, x="accepted", y="error",
+                     label="label")  # fmt: skip
+        found.append(Figure(
+            title=f"Share wrong against share accepted, {label}", description=description,
+            caption=f"Share wrong, {label}", y=_SHARE,
+            x=Axis(title="share accepted, surest first", values=QUARTERS),
+            marks=[
+                Mark(shape="area", style="area", data=part, x="accepted", y="low", y2="high"),
+                Mark(shape="line", style="line", data=part, x="accepted", y="error"),
+                *([point] if part.height < _MOST_POINTS else []),
+            ],
+        ))  # fmt: skip
     return found
 
 
@@ -402,6 +387,7 @@ _LABEL_SHARES = {
     "share": "share of low",
 }
 _OF_SAMPLE = {SHARE_OF_REPLICATIONS: "share", ENTROPY_OF_REPLICATIONS: "entropy"}
+_COUNTS = ("items", "split", "ratings")
 _PLACES = {"judge": "judge", "person": "person held out"}
 
 
@@ -521,11 +507,10 @@ def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
     columns = [
         Column(head="chosen in", cells=list(lines)),
         *(
-            Column(
-                head=f"used in {target}",
-                cells=[_carried(line[place]) for line in lines.values()],
-                small=[_share_carried(line[place]) for line in lines.values()],
-                is_number=True,
+            numeric(
+                f"used in {target}",
+                [_carried(line[place]) for line in lines.values()],
+                [_share_carried(line[place]) for line in lines.values()],
             )
             for place, target in enumerate(targets)
         ),
@@ -565,19 +550,15 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
 
 def _scores(rows: Sequence[Row], name: str) -> Folded:
     """Scores of one group."""
+    aurocs = [
+        number(row["auroc"]) if row["undefined"] is None else reason(row["undefined"])
+        for row in rows
+    ]
     columns = [
         texts("score", rows, score_words),
         texts("surer where", rows, lambda row: str(row["surer"])),
         estimates("mean", rows, "mean", partial(ends_of, name="mean")),
-        Column(
-            head="AUROC",
-            cells=[
-                number(row["auroc"]) if row["undefined"] is None else reason(row["undefined"])
-                for row in rows
-            ],
-            small=[ends_of(row, "auroc") for row in rows],
-            is_number=True,
-        ),
+        numeric("AUROC", aurocs, [ends_of(row, "auroc") for row in rows]),
         estimates("AURC", rows, "aurc", partial(ends_of, name="aurc")),
         counts("judgments", [row["n"] for row in rows]),
         rounded("tokens an item", rows, "tokens", 0),
@@ -622,7 +603,7 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
         columns = [
             texts("quantity", rows, _quantity),
             _values("value", rows),
-            Column(head="of", cells=[_trials(row) for row in rows], is_number=True),
+            numeric("of", [_trials(row) for row in rows]),
             texts("how", rows, lambda row: str(row["estimator"] or ""), "prose"),
         ]
         caption = f"Quantities of {rows[0]['n_matrices']} matrices, with 95 % intervals"
@@ -634,12 +615,7 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
 def _values(head: str, rows: Sequence[Row]) -> Column:
     """Values with their intervals, or why there is none."""
     found = [numbers(row) for row in rows]
-    return Column(
-        head=head,
-        cells=[reason(value) for value, _ in found],
-        small=[ends for _, ends in found],
-        is_number=True,
-    )
+    return numeric(head, [reason(value) for value, _ in found], [ends for _, ends in found])
 
 
 def _quantity(row: Row) -> str:
@@ -698,14 +674,11 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
             for name, head in _PLACES.items()
         ),
         estimates("judge - person", rows, "difference", partial(ends_of, name="difference")),
-        Column(
-            head="by chance: judge, person",
-            is_number=True,
-            cells=[f"{number(r['noise_floor'])}, {number(r['person_floor'])}" for r in rows],
+        numeric(
+            "by chance: judge, person",
+            [f"{number(r['noise_floor'])}, {number(r['person_floor'])}" for r in rows],
         ),
-        counts("items", [row["n_items"] for row in rows]),
-        counts("split", [row["n_split"] for row in rows]),
-        counts("ratings", [row["n_ratings"] for row in rows]),
+        *(counts(name, [row[f"n_{name}"] for row in rows]) for name in _COUNTS),
         texts("remark", rows, _remark, "remark"),
     ]
     caption = "How often a label is that of a person, as shares with 95 % intervals"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 import polars as pl
@@ -71,16 +70,12 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     Agreement of replications (of as many as cost no more than the matrix, the prompt computed
     once), their entropy, and the probability of the verdict where a run has distributions.
     """
-    asked = (
-        (of_protocols(lambda one: one.compares))
-        & (pl.col("role") == "judge")
-        & (pl.col("stage") != "exact")
-        & (pl.col("block") == 0)
-        & (pl.col("temperature") > 0)
-    )
     columns = (*_ITEM, "temperature", "template", "option_order", "replication", "verdict",
                "prompt_tokens", "completion_tokens")  # fmt: skip
-    drawn = scan_judgments(run, columns=CHEAP_COLUMNS).filter(asked).select(columns).collect()
+    drawn = scan_judgments(run, columns=CHEAP_COLUMNS).filter(
+        of_protocols(lambda one: one.compares), pl.col("role") == "judge",
+        pl.col("stage") != "exact", pl.col("block") == 0, pl.col("temperature") > 0,
+    ).select(columns).collect()  # fmt: skip
     drawn = drawn.join(tokens.rename({"tokens": "cost"}), on=list(_ITEM), how="inner")
     order = ("template", "option_order", "replication")
     rows = [
@@ -94,9 +89,8 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
 
 def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
     """Agreement of replications at one temperature of one judge on one benchmark."""
-    reply = float(part.select(pl.col("completion_tokens").mean()).item())
-    prompt = float(part.select(pl.col("prompt_tokens").fill_null(0).mean()).item())
-    cost = float(part.select(pl.col("cost").mean()).item())
+    means = pl.col("completion_tokens"), pl.col("prompt_tokens").fill_null(0), pl.col("cost")
+    reply, prompt, cost = map(float, part.select(one.mean() for one in means).row(0))
     most = int(part.group_by("item_id").len()["len"].max())  # type: ignore[arg-type]
     n = min(most, int((cost - prompt) // max(1.0, reply)))
     if n < 1:
@@ -108,8 +102,7 @@ def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
     counts = np.array([[times[item, name] for name in names] for item in units], dtype=np.int64)
     entropy = vote_scores(counts).entropy_U
     shared = {
-        "judge": part["judge"][0],
-        "benchmark": part["benchmark"][0],
+        **part.select("judge", "benchmark").row(0, named=True),
         "tokens": prompt + n * reply,
         "of_replications": n,
         "drawn_at": part["temperature"][0],
@@ -134,15 +127,12 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     empty = no_baselines()
     if not run.exists(DISTRIBUTIONS):
         return empty
+    took = pl.col("prompt_tokens").fill_null(0) + pl.col("completion_tokens")
     spent = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter((pl.col("stage") == "exact") & (of_protocols(lambda one: one.compares)))
         .group_by(*_ITEM)
-        .agg(
-            tokens=(pl.col("prompt_tokens").fill_null(0) + pl.col("completion_tokens"))
-            .sum()
-            .cast(pl.Float64)
-        )
+        .agg(tokens=took.sum().cast(pl.Float64))
         .collect()
     )
     found = (
@@ -155,14 +145,11 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         .agg(value=pl.col("probability").mean())
         .join(spent, on=list(_ITEM), how="left")
     )
+    surer, none = pl.lit(value=True), pl.lit(None)
     scored = found.with_columns(
-        score=pl.lit(OWN_PROBABILITY),
-        higher_is_surer=pl.lit(value=True),
-        of_replications=None,
-        drawn_at=None,
+        score=pl.lit(OWN_PROBABILITY), higher_is_surer=surer, of_replications=none, drawn_at=none
     )
-    kinds = [pl.col(name).cast(kind) for name, kind in empty.schema.items()]
-    return scored.select(kinds)
+    return scored.select(pl.col(name).cast(kind) for name, kind in empty.schema.items())
 
 
 _MATRIX_COLUMNS = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
@@ -182,7 +169,7 @@ def run_uncertainty_tables(
         .select(_MATRIX_COLUMNS)
         .collect()
     )
-    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+    items = pl.read_parquet(run.read_bytes("items.parquet"))
     tokens = matrix_tokens(run)
     return uncertainty_tables(
         confusions,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
-from judgerel_ray.core.tables import GroupColumns, value_columns
+from judgerel_ray.core.tables import GroupColumns, columns_of, value_columns
 from judgerel_ray.stats import (
     LabelEdges,
     cross_fitted_labels,
@@ -26,7 +26,7 @@ from judgerel_ray.stats import (
     threshold_transfer,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.confusion.labels import CrossFittedLabels, Transfer
+from judgerel_ray.stats.confusion.labels import CrossFittedLabels
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 GROUPED = {name: GroupColumns.dtypes[name] for name in GROUP}
@@ -230,12 +230,10 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
         if threshold != options.threshold:
             yield _at(group, threshold)
     in_sample = wagner2024_threshold(group.edges, group.correct_N)
-    low_N = np.zeros_like(group.correct_N)
-    if in_sample.threshold is not None:
-        low_N = group.edges.low(in_sample.threshold)
     yield Labelling(
-        kind="in-sample", low_N=low_N, threshold=in_sample.threshold, undefined=in_sample.undefined
-    )
+        kind="in-sample", low_N=_low(group.edges, in_sample.threshold),
+        threshold=in_sample.threshold, undefined=in_sample.undefined,
+    )  # fmt: skip
 
 
 def labels_of_others(
@@ -326,39 +324,25 @@ def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -
         )
         for found in carried:
             edges, correct_N, text_N = data[found.target]
-            low_N = _low(found, edges, correct_N, text_N, options)
+            if found.cross_fitted:
+                low_N = cross_fitted_labels(
+                    edges, correct_N, groups_N=text_N, n_folds=FOLDS, seed=options.seed
+                ).low_N
+            else:
+                low_N = _low(edges, found.threshold)
             shares = label_accuracy(low_N, correct_N, clusters_N=text_N)
-            low = shares.low
-            rows.append(
-                {
-                    **asdict(found),
-                    "across": across,
-                    "within": within,
-                    "accuracy_low": low.value,
-                    "low": low.low,
-                    "high": low.high,
-                    **value_columns("share_low", shares.share_low),
-                    "undefined": None if found.n_low else "no_judgments",
-                }
-            )
+            rows.append({
+                **asdict(found), "across": across, "within": within,
+                **columns_of(shares.low, "low", "high", accuracy_low="value"),
+                **value_columns("share_low", shares.share_low),
+                "undefined": None if found.n_low else "no_judgments",
+            })  # fmt: skip
     return ThresholdTransfers.frame(rows)
 
 
-def _low(
-    found: Transfer,
-    edges: LabelEdges,
-    correct_N: Bools,
-    text_N: NDArray[np.intp],
-    options: UncertaintyOptions,
-) -> Bools:
-    """The labels a row of the table stands for."""
-    if found.cross_fitted:
-        return cross_fitted_labels(
-            edges, correct_N, groups_N=text_N, n_folds=FOLDS, seed=options.seed
-        ).low_N
-    if found.threshold is None:
-        return np.zeros_like(correct_N)
-    return edges.low(found.threshold)
+def _low(edges: LabelEdges, threshold: float | None) -> Bools:
+    """Labels by one threshold; none is low where there is none."""
+    return np.zeros(edges.allowed_N.shape, bool) if threshold is None else edges.low(threshold)
 
 
 def _comparisons(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Data]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.tables import ArguedShares, MatrixRows
 from judgerel_ray.core import Condition, Menu, SweepError
-from judgerel_ray.core.tables import GroupColumns
+from judgerel_ray.core.tables import GroupColumns, columns_of
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 from judgerel_ray.tables import Confusions
 
@@ -53,10 +53,7 @@ def confusion_table(scored: Sequence[Scored], *, last_token: bool = False) -> pl
         column.update(_probabilities(one, last_token=last_token))
     rows = [row for matrix in matrices.values() for row in matrix.cells()]
     frame = pl.DataFrame(rows, schema=Confusions.create_empty().schema)
-    return Confusions.validate(frame).sort(
-        "judge", "benchmark", "item_id", "template", "criterion", "temperature", "mode",
-        maintain_order=True,
-    )  # fmt: skip
+    return Confusions.validate(frame).sort(MATRIX, maintain_order=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +82,7 @@ class _Matrix:
 
 def _place(scored: Scored) -> dict[str, object]:
     """What names a matrix."""
-    condition = scored.condition
-    return {
-        "judge": condition.judge,
-        "benchmark": condition.benchmark,
-        "item_id": condition.item_id,
-        "template": condition.template,
-        "criterion": condition.criterion,
-        "temperature": condition.temperature,
-        "mode": scored.mode,
-    }
+    return {**columns_of(scored.condition, *MATRIX[:-1]), "mode": scored.mode}
 
 
 def _menu(scored: Scored) -> Menu:
@@ -142,6 +130,7 @@ def _option(text: str, labels: Sequence[str]) -> int:
     return max(begun, key=lambda place: len(labels[place]))
 
 
+_ASKED = ("judge", "benchmark", "item_id", "template", "temperature")
 MATRIX = ("judge", "benchmark", "item_id", "template", "criterion", "temperature", "mode")
 SCORES = (
     "margin", "signed_margin", "entropy", "worst_case", "suggestibility", "dobrushin",
@@ -274,10 +263,7 @@ def scored_matrices(
     >>> list(scored_matrices(confusion_table([]), plain, nothing, UncertaintyOptions()))
     []
     """
-    plain = {
-        (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
-        for r in verdicts.iter_rows(named=True)
-    }
+    plain = dict(zip(verdicts.select(_ASKED).iter_rows(), verdicts["verdict"], strict=True))
     known = {(row["benchmark"], row["item_id"]): row for row in right.iter_rows(named=True)}
     for name, cells in confusions.group_by(*MATRIX, maintain_order=True):
         place = dict(zip(MATRIX, name, strict=True))
@@ -285,26 +271,19 @@ def scored_matrices(
         argued = cells["assessment_option"].unique(maintain_order=True).to_list()
         matrix = np.full((len(shown), len(argued)), np.nan)
         rows = {option: row for row, option in enumerate(shown)}
-        columns = {option: column for column, option in enumerate(argued)}
         for verdict, assessment, probability in cells.select(
             "verdict_option", "assessment_option", "probability"
         ).iter_rows():
             if probability is not None:
-                matrix[rows[verdict], columns[assessment]] = probability
+                matrix[rows[verdict], argued.index(assessment)] = probability
         # A column that has not landed whole says nothing yet.
         matrix[:, np.isnan(matrix).any(axis=0)] = np.nan
-        verdict = plain.get(
-            (place["judge"], place["benchmark"], place["item_id"], place["template"],
-             place["temperature"])
-        )  # fmt: skip
+        verdict = plain.get(tuple(place[one] for one in _ASKED))
         one = confusion_uncertainty(
-            matrix,
-            threshold=options.threshold,
-            chosen=rows.get(verdict),
-            own_choice_required=options.own_choice_required,
-            normalised=options.normalised,
+            matrix, threshold=options.threshold, chosen=rows.get(verdict),
+            own_choice_required=options.own_choice_required, normalised=options.normalised,
             strict=options.strict,
-        )
+        )  # fmt: skip
         item_facts = known.get((place["benchmark"], place["item_id"]), {"right": None})
         yield ScoredMatrix(
             row=_row(place, shown, one, verdict, item_facts["right"]),
@@ -332,13 +311,10 @@ def _row(
         "u": list(one.u_O),
         "chosen": verdict,
         "chosen_by_matrix": by_matrix,
-        "label": one.label,
-        **{name: getattr(one, name) for name in SCORES},
-        "n_missing": one.n_missing,
+        **columns_of(one, "label", *SCORES, "n_missing", "undefined"),
         "right": answer,
         "correct": None if answer is None else verdict == answer,
         "correct_by_matrix": None if answer is None else by_matrix == answer,
-        "undefined": one.undefined,
     }
 
 
@@ -386,24 +362,16 @@ def picked_matrices(matrices: Sequence[ScoredMatrix], *, most: int = 4) -> tuple
     ()
     """
     found: list[Picked] = []
-    whole = sorted((one for one in matrices if one.scores.u_O), key=_name)
+    whole = [one for one in matrices if one.scores.u_O]
+    whole.sort(key=lambda one: tuple(str(one.row[name]) for name in MATRIX[:4]))
     for judge in sorted({str(one.row["judge"]) for one in whole})[:most]:
-        of_judge = [one for one in whole if one.row["judge"] == judge]
-        taken: list[ScoredMatrix] = []
+        left = [one for one in whole if one.row["judge"] == judge]
         for why, pool, worth in _KINDS:
-            left = [
-                one for one in of_judge if not any(one is other for other in taken) and pool(one)
-            ]
-            if left:
-                best = max(left, key=worth)
-                taken.append(best)
+            if fitting := [one for one in left if pool(one)]:
+                best = max(fitting, key=worth)
+                left = [one for one in left if one is not best]
                 found.append(Picked(why=why, matrix=best))
     return tuple(found)
-
-
-def _name(one: ScoredMatrix) -> tuple[str, ...]:
-    """What a matrix is sorted by."""
-    return tuple(str(one.row[name]) for name in ("judge", "benchmark", "item_id", "template"))
 
 
 def _margin(one: ScoredMatrix) -> float:
@@ -442,22 +410,18 @@ def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
         n = len(one.matrix_OA)
         if one.matrix_OA.shape == (n, n) and n > 1 and one.scores.u_O:
             found.setdefault((str(one.row["judge"]), n), []).append(one.matrix_OA)
-    rows = [dict(_filled(judge, n, members)) for (judge, n), members in sorted(found.items())]
+    rows = [_filled(judge, n, members) for (judge, n), members in sorted(found.items())]
     return ArguedShares.frame(rows)
 
 
-def _filled(
-    judge: str, n: int, members: Sequence[NDArray[np.float64]]
-) -> Iterator[tuple[str, object]]:
+def _filled(judge: str, n: int, members: Sequence[NDArray[np.float64]]) -> dict[str, object]:
     """One judge and number of options."""
     cells = np.array(members)
     diagonal = np.eye(n, dtype=bool)
     off = cells[:, ~diagonal]
     off = off[~np.isnan(off)]
-    yield "judge", judge
-    yield "n_options", n
-    yield "n_matrices", len(members)
-    yield "argued", float(np.nanmean(cells[:, diagonal]))
-    yield "other", float(off.mean())
-    yield "even", 1 / n
-    yield "empty", float((off < EMPTY).mean())
+    return {
+        "judge": judge, "n_options": n, "n_matrices": len(members), "even": 1 / n,
+        "argued": float(np.nanmean(cells[:, diagonal])),
+        "other": float(off.mean()), "empty": float((off < EMPTY).mean()),
+    }  # fmt: skip

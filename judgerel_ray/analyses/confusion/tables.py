@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import (
     Common,
     EndColumns,
     FlagColumns,
-    FloorColumns,
+    FloorSpread,
     GroupColumns,
     interval_ends,
 )
@@ -202,9 +202,7 @@ class PeopleMatches(Schema):
     noise_floor = Float64(
         "judge_share with the judge's labels shuffled across items; null where it has no floor."
     )
-    noise_floor_sd = FloorColumns.noise_floor_sd
-    p_noise = FloorColumns.p_noise
-    noise = FloorColumns.noise
+    floor = FloorSpread
     person_floor = Float64("person_share with people's labels shuffled across items.")
     n_items = Int64("Items of two people or more that take part.")
     n_ratings = Int64("Ratings of these.")

@@ -8,7 +8,7 @@ Shape suffixes: N = judgments, O = options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,7 @@ from judgerel_ray.analyses.confusion.groups import (
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
 from judgerel_ray.core.codes import Noted
-from judgerel_ray.core.tables import value_columns
+from judgerel_ray.core.tables import columns_of, value_columns
 from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.stats import (
     acceptance_curve,
@@ -41,26 +41,21 @@ from judgerel_ray.stats import (
     rating_deviation,
     risk_coverage,
 )
+from judgerel_ray.stats.confusion.labels import LabelAccuracy
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import clustered_share
+from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 
 COVERAGES = (0.25, 0.5, 0.75)
+_FOUND = ("value", "low", "high", "k", "n")
 
 
 def quantity_row(
-    name: str,
-    found: object = None,
-    *,
-    value: float | None = None,
-    n: int | None = None,
-    estimator: str | None = None,
-    undefined: str | None = None,
-    threshold: float | None = None,
-    noted: Sequence[Noted] = (),
-) -> dict[str, object]:
-    """Lay out one quantity.
+    name: str, found: object = None, *, estimator: str | None = None,
+    noted: Sequence[Noted] = (), **columns: object,
+) -> dict[str, object]:  # fmt: skip
+    """Lay out one quantity: what was found of it, and other columns by name.
 
     Examples
     --------
@@ -70,14 +65,9 @@ def quantity_row(
     weaknesses = [flag.words(numbers) for flag, numbers in noted]
     return {
         "quantity": name,
-        "threshold": threshold,
-        "value": getattr(found, "value", value),
-        "low": getattr(found, "low", None),
-        "high": getattr(found, "high", None),
-        "k": getattr(found, "k", None),
-        "n": getattr(found, "n", n),
+        **columns,
+        **{one: getattr(found, one) for one in _FOUND if hasattr(found, one)},
         "estimator": "; ".join(filter(None, [estimator, *weaknesses])) or None,
-        "undefined": undefined,
         **flag_columns(noted),
     }
 
@@ -156,11 +146,8 @@ def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
     estimator = (
         f"items on which {', '.join(sorted(kinds))} have no single most frequent label: left out"
     )
-    k = group.without_majority
-    row = quantity_row(
-        NO_MAJORITY, value=k / group.n_matrices, n=group.n_matrices, estimator=estimator
-    )
-    yield {**row, "k": k}
+    k, n = group.without_majority, group.n_matrices
+    yield quantity_row(NO_MAJORITY, value=k / n, k=k, n=n, estimator=estimator)
 
 
 def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
@@ -168,16 +155,21 @@ def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
     yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
     threshold, estimator = labelling.threshold, labelling.method
-    for name, share in (
-        ("accuracy_low", shares.low),
-        ("accuracy_high", shares.high),
-        ("share_low", shares.share_low),
-    ):
-        why = labelling.undefined or ("no_judgments" if share.value is None else None)
+    for name, share, why in _of_labels(shares, labelling):
         if labelling.undefined is None:
             yield quantity_row(name, share, threshold=threshold, estimator=estimator, undefined=why)
         else:
             yield quantity_row(name, n=len(group.judged), estimator=estimator, undefined=why)
+
+
+def _of_labels(
+    shares: LabelAccuracy, labelling: Labelling
+) -> Iterator[tuple[str, Share, str | None]]:
+    """Accuracy by label and the share of low, each with its name and what it lacks."""
+    named = ("accuracy_low", shares.low), ("accuracy_high", shares.high)
+    for name, share in (*named, ("share_low", shares.share_low)):
+        none = "no_judgments" if share.value is None else None
+        yield name, share, labelling.undefined or none
 
 
 def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, object]]:
@@ -187,12 +179,7 @@ def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, 
         "wagner2024_threshold", value=in_sample.threshold, estimator=in_sample.method,
         undefined=in_sample.undefined,
     )  # fmt: skip
-    for name, share in (
-        ("accuracy_low", shares.low),
-        ("accuracy_high", shares.high),
-        ("share_low", shares.share_low),
-    ):
-        why = in_sample.undefined or ("no_judgments" if share.value is None else None)
+    for name, share, why in _of_labels(shares, in_sample):
         yield quantity_row(
             f"wagner2024_{name}", value=share.value if in_sample.undefined is None else None,
             n=share.n, threshold=in_sample.threshold, estimator=in_sample.method, undefined=why,
@@ -237,8 +224,7 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
     )  # fmt: skip
     curve = risk_coverage(margin_N, correct_N, clusters_N=text_N)
     estimator = "margin, ties averaged"
-    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=estimator, noted=noted)
-    yield {**area, "low": curve.low, "high": curve.high}
+    yield quantity_row("aurc", curve, value=curve.aurc, estimator=estimator, noted=noted)
     yield quantity_row("excess_aurc", value=curve.excess, n=curve.n, estimator=estimator)
     accepted = acceptance_curve(group.margin_N, group.correct_N)
     for coverage in COVERAGES:
@@ -257,32 +243,21 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
 def _guaranteed(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """A threshold of the margin with a bounded risk."""
     safe = learn_then_test(
-        group.margin_N,
-        group.correct_N,
-        risk=options.risk,
-        delta=options.delta,
-        clusters_N=group.text_N,
-        seed=options.seed,
-    )
+        group.margin_N, group.correct_N, clusters_N=group.text_N,
+        risk=options.risk, delta=options.delta, seed=options.seed,
+    )  # fmt: skip
     estimator = f"margin; wrong <= {options.risk:g} but for chance {options.delta:g}"
     yield quantity_row(
         "guaranteed_threshold", value=safe.threshold, estimator=estimator, undefined=safe.undefined
     )
     if safe.threshold is not None:
-        share = safe.n_accepted / safe.n
-        row = quantity_row("guaranteed_share", value=share, n=safe.n, estimator=estimator)
-        yield {**row, "k": safe.n_accepted}
+        k, n = safe.n_accepted, safe.n
+        yield quantity_row("guaranteed_share", value=k / n, k=k, n=n, estimator=estimator)
 
 
 MATRIX_SCORES = {
-    "margin": 1,
-    "signed_margin": 1,
-    "largest_u": 1,
-    "worst_case": 1,
-    "entropy": -1,
-    "suggestibility": -1,
-    "dobrushin": -1,
-    "mutual_information": -1,
+    **dict.fromkeys(("margin", "signed_margin", "largest_u", "worst_case"), 1),
+    **dict.fromkeys(("entropy", "suggestibility", "dobrushin", "mutual_information"), -1),
 }
 """Scores of a matrix, with 1 where higher is surer."""
 SHARE_OF_REPLICATIONS, ENTROPY_OF_REPLICATIONS = "share_of_replications", "entropy_of_replications"
@@ -342,13 +317,7 @@ def _scores(
     scores = of_group.select("score", "of_replications", "drawn_at").unique(maintain_order=True)
     for one in scores.iter_rows(named=True):
         rows = of_group.filter(pl.col(key).eq_missing(pl.lit(of)) for key, of in one.items())
-        known = {
-            (row["item_id"], row["verdict"]): row["value"] for row in rows.iter_rows(named=True)
-        }
-        asked = {item for item, _ in known}
-        values = np.array(
-            [_plain(judgment.row, known, asked) for judgment in group.judged], dtype=np.float64
-        )
+        values = _plain_scores(group, rows)
         sign = 1 if rows["higher_is_surer"][0] else -1
         yield {**_row(one["score"], values, sign, group, _mean_tokens(rows)), **one}
 
@@ -373,14 +342,17 @@ def _value(scores: object, name: str) -> float:
     return np.nan if value is None else float(value)
 
 
-def _plain(
-    row: Mapping[str, object], known: Mapping[tuple[object, object], float], asked: Set[object]
-) -> float:
-    """A plain score of a judgment: of its item, or of its verdict; NaN where it was not asked."""
-    item = row["item_id"]
-    if item not in asked:
-        return np.nan
-    return known.get((item, None), known.get((item, row["chosen"]), 0.0))
+def _plain_scores(group: JudgedGroup, rows: pl.DataFrame) -> NDArray[np.float64]:
+    """Plain scores of judgments: of the item, or of its verdict; NaN where it was not asked."""
+    of_item: dict[object, dict[object, float]] = {}
+    for item, verdict, value in rows.select("item_id", "verdict", "value").iter_rows():
+        of_item.setdefault(item, {})[verdict] = value
+    found = [
+        known.get(None, known.get(one.row["chosen"], 0.0))
+        if (known := of_item.get(one.row["item_id"])) else np.nan
+        for one in group.judged
+    ]  # fmt: skip
+    return np.array(found, dtype=np.float64)
 
 
 def _rows_of_group(group: JudgedGroup, rows: pl.DataFrame) -> pl.DataFrame:
@@ -422,9 +394,7 @@ def _row(
         "mean_low": low,
         "mean_high": high,
         **value_columns("auroc", ranking),
-        "aurc": curve.aurc,
-        "aurc_low": curve.low,
-        "aurc_high": curve.high,
+        **columns_of(curve, "aurc", aurc_low="low", aurc_high="high"),
         "few": few_answers(values_N, correct_N, text_N),
         "n": int(there.size),
         "tokens": tokens,
@@ -466,27 +436,19 @@ def model_quantities(
         yield from _too_few(names, len(group.judged), estimator)
         return
     right_N = _right(group.judged)
+    matrices, scores = zip(*((one.matrix_OA, one.scores) for one in group.judged), strict=True)
     found = cross_fitted_model(
-        [one.matrix_OA for one in group.judged],
-        [one.scores for one in group.judged],
-        right_N,
-        groups_N=group.text_N,
-        n_folds=FOLDS,
-        seed=options.seed,
+        matrices, scores, right_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
     )
-    chosen = found.option_N == right_N
-    share = clustered_share(chosen, clusters_N=group.text_N)
+    share = clustered_share(found.option_N == right_N, clusters_N=group.text_N)
     yield quantity_row(names[0], share, estimator=estimator)
     ranking = cross_fitted_auroc(
         found.correct_N, group.correct_N, fold_N=found.fold_N, clusters_N=group.text_N
     )
     yield quantity_row(
-        names[1],
-        ranking,
-        n=ranking.n_ratings,
-        estimator=f"{estimator}; {ranking.estimator}",
+        names[1], ranking, n=ranking.n_ratings, estimator=f"{estimator}; {ranking.estimator}",
         undefined=ranking.undefined,
-    )
+    )  # fmt: skip
 
 
 def _too_few(names: Sequence[str], n: int, estimator: str) -> Iterator[dict[str, object]]:
@@ -516,13 +478,9 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     for fold in range(FOLDS):
         tested_N = fold_N == fold
         rule = conformal_rule(
-            shares_NO[~tested_N],
-            right_N[~tested_N],
-            error=options.error,
-            ordered=ordered,
-            clusters_N=text_N[~tested_N],
-            seed=options.seed,
-        )
+            shares_NO[~tested_N], right_N[~tested_N], clusters_N=text_N[~tested_N],
+            error=options.error, ordered=ordered, seed=options.seed,
+        )  # fmt: skip
         inside_NO[tested_N] = conformal_sets(shares_NO[tested_N], rule) & there_NO[tested_N]
     held = inside_NO[np.arange(len(kept)), right_N]
     share = clustered_share(held, clusters_N=text_N)

@@ -139,23 +139,17 @@ def _mean(column: pl.Series) -> float:
 
 def corrected(units: Units) -> PpiMean:
     """Correct the score of a group by PPI++."""
-    labelled, weights = units.labelled, units.weights
-    others = units.others if weights is None else units.frame
+    others = units.unlabelled
     return ppi_mean(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), others["judged"].to_numpy(),
-        weights_N=weights, clusters_N=labelled["cluster"].to_numpy(),
-        clusters_M=others["cluster"].to_numpy(), is_share=units.is_share,
+        *units.pairs, others["judged"].to_numpy(), clusters_M=others["cluster"].to_numpy(),
+        is_share=units.is_share, **units.weighed,
     )  # fmt: skip
 
 
 def _by_rates(units: Units) -> CorrectedRate:
     """Correct the pass rate of a group by how the judge errs."""
-    labelled, everything = units.labelled, units.frame
-    return rogan_gladen(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(),
-        everything["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(), clusters_M=everything["cluster"].to_numpy(),
-    )  # fmt: skip
+    judged, clusters = (units.frame[name].to_numpy() for name in ("judged", "cluster"))
+    return rogan_gladen(*units.pairs, judged, clusters_M=clusters, **units.weighed)
 
 
 def _estimates(units: Units, mean: PpiMean, rate: CorrectedRate | None) -> list[dict[str, object]]:
@@ -202,7 +196,7 @@ def _alone(
 
 def _replication_share(units: Units, mean: PpiMean) -> float | None:
     """Share of the variance that replications of one prompt differ by; None where asked once."""
-    rows = units.others if units.weights is None else units.frame
+    rows = units.unlabelled
     if mean.value is None or not mean.standard_error or not rows.height:
         return None
     if rows["spread"].null_count() or units.labelled["spread"].null_count():
@@ -218,11 +212,7 @@ def _replication_share(units: Units, mean: PpiMean) -> float | None:
 
 def _rates(units: Units) -> list[dict[str, object]]:
     """True positive and true negative rate."""
-    labelled = units.labelled
-    found = judge_rates(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(),
-    )  # fmt: skip
+    found = judge_rates(*units.pairs, **units.weighed)
     sides = (("tpr", found.tpr, found.tpr_interval, found.n_passed),
              ("tnr", found.tnr, found.tnr_interval, found.n_failed))  # fmt: skip
     return [
@@ -234,18 +224,16 @@ def _rates(units: Units) -> list[dict[str, object]]:
 
 def _transport(units: Units) -> dict[str, object]:
     """What the judge says of labelled units and of the others."""
-    labelled, others = units.labelled, units.others if units.weights is None else units.frame
+    labelled, others = units.labelled, units.unlabelled
     if not labelled.height or not others.height:
         return {"differs": False, "undefined": "all_labelled" if labelled.height else None}
-    a = clustered_mean(
-        labelled["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(), pseudo=1.0 if units.is_share else 0.0,
-    )  # fmt: skip
+    _, judged = units.pairs
+    a = clustered_mean(judged, pseudo=1.0 if units.is_share else 0.0, **units.weighed)
     b = clustered_mean(others["judged"].to_numpy(), clusters_N=others["cluster"].to_numpy())
     half = t_quantile(max(1, a.n_clusters - 1), 0.95) * sqrt(a.variance + b.variance)
     difference = a.value - b.value
     return {
-        "labelled": clustered_mean(labelled["judged"].to_numpy(), weights_N=units.weights).value,
+        "labelled": clustered_mean(judged, weights_N=units.weights).value,
         "unlabelled": b.value, "difference": difference, "low": difference - half,
         "high": difference + half, "differs": abs(difference) > half,
     }  # fmt: skip
@@ -267,16 +255,15 @@ def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
 
 def _budget(units: Units, mean: PpiMean, width: float) -> dict[str, object]:
     """How many labels an interval of this width needs."""
-    labelled = units.labelled
+    said, judged = units.pairs
     alone = ppi_mean(
-        labelled["said"].to_numpy(), np.zeros(labelled.height), np.zeros(units.others.height),
-        weights_N=units.weights, clusters_N=labelled["cluster"].to_numpy(),
-        clusters_M=units.others["cluster"].to_numpy(), is_share=units.is_share,
+        said, np.zeros_like(judged), np.zeros(units.others.height), is_share=units.is_share,
+        clusters_M=units.others["cluster"].to_numpy(), **units.weighed,
     )  # fmt: skip
     now = None if mean.low is None or mean.high is None else mean.high - mean.low
     needed = labels_for_width(mean, width, most=units.frame.height)
     return {
-        "width": width, "width_now": now, "n_labels": labelled.height, "needed": needed,
+        "width": width, "width_now": now, "n_labels": said.size, "needed": needed,
         "needed_without_judge": labels_for_width(alone, width, most=units.frame.height),
         "undefined": mean.undefined or ("too_few_units" if needed is None else None),
     }  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 
 import numpy as np
 import polars as pl
@@ -178,7 +177,7 @@ def shown_texts(judged: Snapshot, items: str | None) -> pl.DataFrame:
     if items is not None:
         found = beside_table(items, "--items")
     elif judged.run is not None:
-        found = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+        found = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     else:
         found = _beside(judged)
     if "item_id" not in found.columns:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import warn_of
@@ -236,6 +238,13 @@ _FAR = 2  # times as high as the other end: a scale of ten beside one of five
 _VALUE_COLUMNS = ("verdict", "score", "outcome", "n", "value")
 
 
+class Weighed(TypedDict):
+    """Weights and questions of labelled units, as estimators take them."""
+
+    weights_N: Floats | None
+    clusters_N: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Units:
     """A group's units: an item, of one responder and criterion where there are several."""
@@ -251,6 +260,22 @@ class Units:
     def labelled(self) -> pl.DataFrame:
         """Units with a label."""
         return self.frame.filter(pl.col("said").is_not_null())
+
+    @property
+    def pairs(self) -> tuple[Floats, Floats]:
+        """What people said of the labelled, and what the judge did."""
+        rows = self.labelled
+        return rows["said"].to_numpy(), rows["judged"].to_numpy()
+
+    @property
+    def weighed(self) -> Weighed:
+        """How the labelled are weighed and clustered."""
+        return {"weights_N": self.weights, "clusters_N": self.labelled["cluster"].to_numpy()}
+
+    @property
+    def unlabelled(self) -> pl.DataFrame:
+        """Units that labels speak for: all where some were likelier, else those without one."""
+        return self.others if self.weights is None else self.frame
 
     @property
     def others(self) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import count_of, printable
+from judgerel_ray.core.codes import Worded
 from judgerel_ray.core.text import install_hint
 
 BASE = "base"
@@ -28,41 +29,41 @@ _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _SECONDS = 10
 
 
-class Use(StrEnum):
+class Use(Worded):
     """What a column is taken for: of its own name, or one of several with the same use."""
 
-    ITEM = "item"
-    REPEAT = "repeat"
-    BLOCK = "block"
-    VERDICT = "verdict"
-    SCORE = "score"
-    OUTCOME = "outcome"
-    PLACE = "place"
-    GOLD = "gold"
-    CONFIDENCE = "confidence"
-    KEY = "key"
-    SEED = "seed"
-    N_OPTIONS = "n_options"
-    N_ANSWERS = "n_answers"
-    OPTIONS = "options"
-    COST = "cost"
-    END = "finish_reason"
-    ATTEMPT = "attempt"
-    LANDED = "landed_at"
-    NUISANCE = "nuisance_facet"
-    GROUP = "group"
-    FACET = "facet"
+    ITEM = "item", "the item judged"
+    REPEAT = "repeat", "which repeat it is"
+    BLOCK = "block", "which block of repeats"
+    VERDICT = "verdict", "the verdict"
+    SCORE = "score", "the score"
+    OUTCOME = "outcome", "what became of the request"
+    PLACE = "place", "the place of the chosen option"
+    GOLD = "gold", "the right verdict"
+    CONFIDENCE = "confidence", "the judge's confidence"
+    KEY = "key", "the request's key"
+    SEED = "seed", "the seed"
+    N_OPTIONS = "n_options", "how many options there are"
+    N_ANSWERS = "n_answers", "how many answers its repeats judge"
+    OPTIONS = "options", "the options"
+    COST = "cost", "cost"
+    END = "finish_reason", "why the reply ended"
+    ATTEMPT = "attempt", "which attempt landed"
+    LANDED = "landed_at", "when it landed"
+    NUISANCE = "nuisance_facet", "a facet that should not matter"
+    GROUP = "group", "makes groups"
+    FACET = "facet", "tells units apart"
 
 
-class Question(StrEnum):
+class Question(Worded):
     """What may be asked of a file of judgments."""
 
-    REPEATS = "repeats"
-    INTERVALS = "intervals"
+    REPEATS = "repeats", "does it repeat itself"
+    INTERVALS = "intervals", "are intervals to be trusted"
     FACET = "facet"
-    POSITION = "position"
-    RIGHT = "right"
-    PANEL = "panel"
+    POSITION = "position", "does it go by position"
+    RIGHT = "right", "is it right"
+    PANEL = "panel", "is a panel worth more"
 
 
 class Lack(StrEnum):
@@ -196,7 +197,7 @@ class TakenFor:
     @property
     def taken_for(self) -> str:
         """What it is taken for, in words; ``""`` where nothing reads it."""
-        return "" if self.role is None else _ROLES[self.role]
+        return "" if self.role is None else self.role.template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +221,7 @@ class Support:
         """The question, in words."""
         if self.asks is Question.FACET:
             return f"does {(self.facet or '').replace('_', ' ')} matter"
-        return _QUESTIONS[self.asks]
+        return self.asks.template
 
     @property
     def found(self) -> str:
@@ -370,29 +371,10 @@ class Diagnosis(Writable):
         return self.proposal is None and machine
 
 
-_ROLES: Mapping[Use, str] = {
-    Use.ITEM: "the item judged", Use.REPEAT: "which repeat it is",
-    Use.BLOCK: "which block of repeats", Use.VERDICT: "the verdict", Use.SCORE: "the score",
-    Use.OUTCOME: "what became of the request", Use.PLACE: "the place of the chosen option",
-    Use.GOLD: "the right verdict", Use.CONFIDENCE: "the judge's confidence",
-    Use.KEY: "the request's key", Use.SEED: "the seed",
-    Use.N_OPTIONS: "how many options there are",
-    Use.N_ANSWERS: "how many answers its repeats judge", Use.OPTIONS: "the options",
-    Use.COST: "cost", Use.END: "why the reply ended", Use.ATTEMPT: "which attempt landed",
-    Use.LANDED: "when it landed", Use.NUISANCE: "a facet that should not matter",
-    Use.GROUP: "makes groups", Use.FACET: "tells units apart",
-}  # fmt: skip
 _NEEDED = {
-    "item_id": _ROLES[Use.ITEM],
-    "replication": _ROLES[Use.REPEAT],
-    "verdict": _ROLES[Use.VERDICT],
-}
-_QUESTIONS: Mapping[Question, str] = {
-    Question.REPEATS: "does it repeat itself",
-    Question.INTERVALS: "are intervals to be trusted",
-    Question.POSITION: "does it go by position",
-    Question.RIGHT: "is it right",
-    Question.PANEL: "is a panel worth more",
+    "item_id": Use.ITEM.template,
+    "replication": Use.REPEAT.template,
+    "verdict": Use.VERDICT.template,
 }
 
 

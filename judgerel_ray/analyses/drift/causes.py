@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain
 from typing import Any
 
 from judgerel_ray.analyses.drift.standing import Alarms, levels_of
 from judgerel_ray.config.series import Series
+from judgerel_ray.core.codes import Worded
 from judgerel_ray.stats.drift import drift_evidence
 
 Behind = Mapping[str, object]
@@ -156,36 +156,35 @@ HINT = 0.05
 """At or below this p a refresh hints at a change that is not proven."""
 
 
-class Cause(StrEnum):
+class Cause(Worded):
     """What moved since the refresh before, as anchors and systems tell; a judge, since its alarm.
 
     >>> Cause.JUDGE.words
     'the judge moved: its verdicts on frozen anchors changed'
     """
 
-    JUDGE = "judge"
-    SYSTEM = "system"
-    ASKED_OTHERWISE = "asked_otherwise"
-    BOTH = "both"
-    NEITHER = "neither"
-    UNDECIDED = "undecided"
+    JUDGE = "judge", "the judge moved: its verdicts on frozen anchors changed"
+    SYSTEM = (
+        "system",
+        "the system moved: its scores changed, and anchors show no change of the judge",
+    )
+    ASKED_OTHERWISE = (
+        "asked_otherwise",
+        "asked otherwise: its scores changed, and none of its answers did; the judge or its "
+        "settings changed",
+    )
+    BOTH = "both", "both moved, or the judge alone: anchors changed, and so did the system's scores"
+    NEITHER = "neither", "nothing moved that these judgments can tell"
+    UNDECIDED = (
+        "undecided",
+        "undecided: the anchors are too few, too new or hint at a change of the judge without "
+        "proving it, or the answers and how the judge was asked changed at once",
+    )
 
     @property
     def words(self) -> str:
         """The same in words."""
-        return _WORDS[self]
-
-
-_WORDS: Mapping[Cause, str] = {
-    Cause.JUDGE: "the judge moved: its verdicts on frozen anchors changed",
-    Cause.SYSTEM: "the system moved: its scores changed, and anchors show no change of the judge",
-    Cause.ASKED_OTHERWISE: "asked otherwise: its scores changed, and none of its answers did; the "
-    "judge or its settings changed",
-    Cause.BOTH: "both moved, or the judge alone: anchors changed, and so did the system's scores",
-    Cause.NEITHER: "nothing moved that these judgments can tell",
-    Cause.UNDECIDED: "undecided: the anchors are too few, too new or hint at a change of the "
-    "judge without proving it, or the answers and how the judge was asked changed at once",
-}
+        return self.template
 
 
 def cause_of(

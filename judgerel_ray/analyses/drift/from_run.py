@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 import polars as pl
@@ -262,7 +261,7 @@ def _by_content(
         showing = {one for one in new["protocol"].unique() if protocol_named(one).traits.shows_gold}
         for n, (refresh, run) in enumerate(runs):
             try:
-                items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+                items = pl.read_parquet(run.read_bytes("items.parquet"))
                 items.select(QUESTION)  # a table without them tells of no question
             except (StoreError, *UNREADABLE):
                 items = None

@@ -12,14 +12,14 @@ from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, St
 from judgerel_ray.analyses.panels.voters import N_FOLDS, Voters, accuracy_row, gain_row
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
-from judgerel_ray.core.tables import value_columns
+from judgerel_ray.core.tables import columns_of, value_columns
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns
+from judgerel_ray.measuring.systems import answers_floor
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.panels.cascade import CascadePoint, CascadeStages, best_cascades
 from judgerel_ray.stats.panels.panel import mean_interval, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
-from judgerel_ray.stats.selective.discrimination import accuracy_floor
 
 PERSON = "person"
 """The last stage, where someone is asked whom no judgments are of."""
@@ -255,9 +255,7 @@ def _chosen(point: CascadePoint) -> Row:
     return {
         "answered": ", ".join(f"{share:.3f}" for share in point.answered_L),
         "thresholds": ", ".join(f"{one:g}" for one in point.thresholds),
-        "in_sample": point.in_sample,
-        "in_sample_cost": point.in_sample_cost,
-        "n_alike": point.n_alike,
+        **columns_of(point, "in_sample", "in_sample_cost", "n_alike"),
         "n_folds": min(N_FOLDS, point.right_Q.size),
     }
 
@@ -371,20 +369,13 @@ def _counted(asked: pl.DataFrame, decided: pl.DataFrame, answered: Share) -> dic
     known = decided.filter(pl.col("gold").is_not_null())
     right = (known["verdict"] == known["gold"]).to_numpy()
     worth = clustered_share(right, clusters_N=known["item_id"].to_numpy())
-    names = pl.Enum(pl.concat([known["verdict"], known["gold"]]).unique().sort())
-    verdicts, gold = (known[one].cast(names).to_physical() for one in ("verdict", "gold"))
-    items = known["item_id"].to_numpy().astype(np.str_)
-    _, first, question = np.unique(items, return_index=True, return_inverse=True)
-    floor = accuracy_floor(verdicts.to_numpy(), question, gold.to_numpy()[first])
+    floor = answers_floor(known, known["item_id"].to_numpy().astype(np.str_))
     return {
         "n_questions": asked["item_id"].n_unique(),
         "n_asked": asked.height,
         "n_answered": decided.height,
         **value_columns("answered", answered),
-        "n_right": worth.k,
-        "accuracy": worth.value,
-        "low": worth.low if worth.n else None,
-        "high": worth.high if worth.n else None,
-        "interval": worth.method,
+        **columns_of(worth, n_right="k", accuracy="value", interval="method"),
+        **(columns_of(worth, "low", "high") if worth.n else {}),
         **floor_columns(floor),
     }

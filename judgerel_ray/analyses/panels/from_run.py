@@ -6,7 +6,6 @@ From a run that asked a cascade to what the cascade did.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 
 import polars as pl
 
@@ -160,7 +159,7 @@ def cascaded_of(judged: Snapshot) -> pl.DataFrame | None:
     ]
     if not asked:
         return None
-    items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     gold = items.select("benchmark", "item_id", "gold")
     models = of_protocols(lambda one: one.models_answer)
     answers = judged.frame.filter(models & (pl.col("role") == "responder"))

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.panels.voters import (
     rule_weights,
 )
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core.tables import value_columns
+from judgerel_ray.core.tables import columns_of, value_columns
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
@@ -71,7 +71,8 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     rows: dict[str, list[Row]] = {name: [] for name in TABLES["panels"]}
     for voters in groups:
         found = _searched(voters, seed)
-        single = _single(found)
+        singles = (one.credit_Q for one in found.best if one.size == 1) if found else ()
+        single = next(iter(singles), None)
         for name, made in (
             ("members", _member_rows(voters)),
             ("panels", _rule_rows(voters, single, seed)),
@@ -102,13 +103,6 @@ def _searched(voters: Voters, seed: int) -> PanelSearch | None:
         n_folds=N_FOLDS,
         seed=seed,
     )
-
-
-def _single(found: PanelSearch | None) -> Floats | None:
-    """Share right of each question by the single member that the other folds chose."""
-    if found is None:
-        return None
-    return next(one.credit_Q for one in found.best if one.size == 1)
 
 
 def _member_rows(voters: Voters) -> Iterator[Row]:
@@ -158,15 +152,11 @@ def _best_rows(voters: Voters, found: PanelSearch | None, single: Floats | None)
             "limit": one.budget if one.size is None else float(one.size),
             "members": " + ".join(voters.members[j] for j in one.members),
             "n_members": len(one.members),
-            "cost": one.cost,
-            "in_sample": one.in_sample,
-            "n_alike": one.n_alike,
             "cost_unit": voters.cost_unit,
+            **columns_of(one, "cost", "in_sample", "n_alike"),
             **accuracy_row(one.credit_Q),
             **gain_row(one.credit_Q, single),
-            "n_folds": found.n_folds,
-            "n_panels": found.n_panels,
-            "exhaustive": found.is_exhaustive,
+            **columns_of(found, "n_folds", "n_panels", exhaustive="is_exhaustive"),
         }
 
 
@@ -189,7 +179,7 @@ def _worth_rows(voters: Voters) -> Iterator[Row]:
     within_QJ = errors_QJ * (1 - errors_QJ)  # of answers that are right or wrong
     found = effective_judges(errors_QJ, within_NJ=within_QJ if n_Q.max() > 1 else None)
     yield {
-        "n_members": found.n_judges, **value_columns("effective", found), "most": found.most,
-        "error_correlation": found.correlation, "n_items": found.n_questions,
-        "undefined": found.undefined,
-    }  # fmt: skip
+        **value_columns("effective", found),
+        **columns_of(found, "most", "undefined", n_members="n_judges", n_items="n_questions"),
+        "error_correlation": found.correlation,
+    }

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, SchemasByVerb, String
-from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, WorthColumns, interval_ends
+from judgerel_ray.core.tables import (
+    Common,
+    FloorColumns,
+    FloorSpread,
+    GroupColumns,
+    WorthColumns,
+    interval_ends,
+)
 
 
 class AccuracyEnds(Schema):
@@ -198,9 +205,7 @@ class CascadedShares(Schema):
         "Accuracy that the same answers would have on average with the right answers shuffled "
         "across questions; null below two questions."
     )
-    noise_floor_sd = FloorColumns.noise_floor_sd
-    p_noise = FloorColumns.p_noise
-    noise = FloorColumns.noise
+    floor = FloorSpread
     spent = Float64(
         "What it took, by question put to the cascade, in unit; null where replies do not say."
     )

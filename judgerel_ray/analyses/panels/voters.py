@@ -291,7 +291,9 @@ def _voters(
     names = pl.concat([one["verdict"] for one in lined] + [shared[GOLD]]).drop_nulls()
     codes = {name: code for code, name in enumerate(names.unique().sort())}
     votes = np.stack([_codes(one["verdict"], codes) for one in lined], axis=1)
-    prices = _prices(group, spending, every)
+    things = dict(_things(group, spending, every))
+    needs = [[thing in _needs(one, every) for thing in things] for one in group]
+    prices = PanelPrices(needs_JP=np.array(needs), prices_P=np.array([*things.values()]))
     # What stands behind an answer beside its own reply is known by its mean.
     behind = np.array([prices.of([j]) - _mean_cost(one, spending) for j, one in enumerate(group)])
     spent, more, others = (
@@ -302,6 +304,7 @@ def _voters(
         0.0 if one.name.get("role") in _COMPARES else cost
         for one, cost in zip(group, behind, strict=True)
     ]
+    alone = [j for j, one in enumerate(group) if one.name.get("role") not in _COMPARES]
     return Voters(
         name={name: value for name, value in group[0].name.items() if name not in _APART},
         members=members,
@@ -314,7 +317,7 @@ def _voters(
         prices=prices,
         cost_unit=spending.unit,
         n_dropped=len(asked) - shared[QUESTION].n_unique(),
-        alone_J=_alone(group),
+        alone_J=tuple(alone if len(alone) > 1 else range(len(group))),
     )
 
 
@@ -353,23 +356,6 @@ def _mean_cost(system: System, spending: ReplyCosts) -> float:
     stages = spending.of(system.name)
     last = [cost for stage, cost in stages.items() if stage != "select"]
     return sum(last) / len(last) if last else 0.0
-
-
-def _prices(group: Sequence[System], spending: ReplyCosts, every: Sequence[System]) -> PanelPrices:
-    """What each member stands on, and what that costs; answers that judges compare are shared."""
-    things = dict(_things(group, spending, every))
-    names = list(things)
-    needs = np.zeros((len(group), len(names)), dtype=bool)
-    for j, system in enumerate(group):
-        for need in _needs(system, every):
-            needs[j, names.index(need)] = True
-    return PanelPrices(needs_JP=needs, prices_P=np.array([things[name] for name in names]))
-
-
-def _alone(group: Sequence[System]) -> tuple[int, ...]:
-    """Members that compare nobody's answers, where there are two."""
-    alone = [j for j, one in enumerate(group) if one.name.get("role") not in _COMPARES]
-    return tuple(alone if len(alone) > 1 else range(len(group)))
 
 
 def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:

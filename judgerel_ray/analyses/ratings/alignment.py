@@ -18,6 +18,7 @@ from judgerel_ray.analyses.ratings.tables import Alignments
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import NONE_WITHOUT_ONE, SAME_WITHOUT_ANY, Flag
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
 from judgerel_ray.counting.verdicts.policy import Row, flag_columns
 from judgerel_ray.counting.verdicts.scales import SCALE
@@ -79,14 +80,14 @@ def alignment_row(
     }
     if drawn is not None:
         row |= {
-            **value_with_ends("single", drawn.single),
-            **value_with_ends("averaged", drawn.averaged),
-            **value_with_ends("gain", drawn.gain),
+            **value_columns("single", drawn.single),
+            **value_columns("averaged", drawn.averaged),
+            **value_columns("gain", drawn.gain),
             "p_gain": drawn.gain.p,
             "n_averaged": drawn.n_averaged,
         }
     if known is not None:
-        row |= {**value_with_ends("weighted", known.averaged), "n_weighted": known.averaged.n_units}
+        row |= {**value_columns("weighted", known.averaged), "n_weighted": known.averaged.n_units}
     return row
 
 
@@ -121,17 +122,6 @@ def _made(one: Estimate) -> dict[str, object]:
         "no_interval": _LACKING.get(why, why) if why else None,
         **flag_columns([(Flag.FEW_INFORMATIVE, ())] if few else []),
     }
-
-
-def value_with_ends(name: str, one: Estimate | Difference) -> dict[str, object]:
-    """Give a number with its interval, by the names of its columns.
-
-    Examples
-    --------
-    >>> value_with_ends("gain", Difference(name="gain", value=0.2, low=0.1, high=0.3))
-    {'gain': 0.2, 'gain_low': 0.1, 'gain_high': 0.3}
-    """
-    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 REFERENCE_SCORE = "reference_score"

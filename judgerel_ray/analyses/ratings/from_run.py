@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -183,7 +182,7 @@ class Ratings:
         run: RunDirectory | None = self.judged.run
         if run is None:
             return pl.DataFrame()
-        items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+        items = pl.read_parquet(run.read_bytes("items.parquet"))
         return human_reference(items, self.scored)
 
 

@@ -10,14 +10,13 @@ from typing import cast, get_args
 
 import polars as pl
 
-from judgerel_ray.analyses.ratings.alignment import value_with_ends
 from judgerel_ray.analyses.ratings.tables import ScaleComparisons
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import Row, flag_columns, method_columns
-from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.counting.verdicts.policy import Row, flag_columns, floor_columns, method_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,
@@ -190,7 +189,7 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
         "value": alpha.value,
         "low": interval.low,
         "high": interval.high,
-        **noise_columns(floor if alpha.value is not None else None),
+        **floor_columns(floor if alpha.value is not None else None),
         **(_of_pair(group, names, choice, ratings) if len(names) == 2 else {}),
         "n_items": len(set(ratings.questions_N[taking].tolist())),
         "n_units": alpha.n_units,
@@ -210,9 +209,9 @@ def _of_pair(
         whole_ratings = group_ratings(group, names, replace(choice, pairing="all"))
     consistencies = [whole(self_consistency_terms(whole_ratings, place)) for place in (0, 1)]
     return {
-        **value_with_ends("disattenuated", disattenuated_alpha(whole_ratings)),
-        **value_with_ends("shift", scale_shift(ratings)),
-        **value_with_ends("rank_correlation", scale_rank_correlation(ratings)),
+        **value_columns("disattenuated", disattenuated_alpha(whole_ratings)),
+        **value_columns("shift", scale_shift(ratings)),
+        **value_columns("rank_correlation", scale_rank_correlation(ratings)),
         "own_first": consistencies[0] if consistencies[0] == consistencies[0] else None,
         "own_second": consistencies[1] if consistencies[1] == consistencies[1] else None,
     }

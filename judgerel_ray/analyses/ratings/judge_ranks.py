@@ -13,7 +13,7 @@ question, and :func:`.judge_difference` exchanges them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import polars as pl
@@ -178,10 +178,6 @@ class JudgeRanks(Shown):
     ranks: pl.DataFrame = field(default_factory=Ranks.frame)
     mean_ranks: pl.DataFrame = field(default_factory=MeanRanks.frame)
     agreements: pl.DataFrame = field(default_factory=MeasureAgreements.frame)
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give all tables by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 def rank_table(

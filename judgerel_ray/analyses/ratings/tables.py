@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import (
     Common,
     EndColumns,
     FlagColumns,
-    FloorColumns,
+    FloorSpread,
     GroupColumns,
     MethodColumns,
     interval_ends,
@@ -31,9 +31,7 @@ class ScaleComparisons(Schema):
     noise_floor = Float64(
         "The alpha by chance: its mean where scores are shuffled; null where it has no floor."
     )
-    noise_floor_sd = FloorColumns.noise_floor_sd
-    p_noise = FloorColumns.p_noise
-    noise = FloorColumns.noise
+    floor = FloorSpread
     ceiling = Float64(
         "What a judge without noise reaches, as scales of different points never fit; null where "
         "the scales do not allow the mapping."

@@ -99,10 +99,6 @@ class ScaleTables(Shown):
     self_consistency: pl.DataFrame
     inter_scale: pl.DataFrame
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give both tables by name."""
-        return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
-
 
 @verb(
     ScalesRequest,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from io import BytesIO
 
 import polars as pl
 
@@ -191,7 +190,7 @@ def known_items(judged: Snapshot, gold: str | None) -> pl.DataFrame | None:
         return found
     if judged.run is None:
         return None
-    items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     if judged.labels is not None:
         return with_labels(items.lazy(), judged.labels).collect()
     right = right_verdicts(judged.run, items).select("benchmark", ITEM, GOLD)

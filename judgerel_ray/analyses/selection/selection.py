@@ -24,25 +24,26 @@ from judgerel_ray.analyses.selection.tables import (
 )
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.tables import value_columns
+from judgerel_ray.core.tables import columns_of, value_columns
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, floor_columns
-from judgerel_ray.measuring.systems import CONFIDENCES, System
+from judgerel_ray.measuring.systems import CONFIDENCES, System, answers_floor
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.shares import clustered_share
-from judgerel_ray.stats.null.noise import NoiseFloor
 from judgerel_ray.stats.selective.calibration import (
     BINNINGS,
     brier_score,
     calibration_error,
     reliability_bins,
 )
-from judgerel_ray.stats.selective.discrimination import accuracy_floor, few_answers, ranking_floor
+from judgerel_ray.stats.selective.discrimination import few_answers, ranking_floor
 from judgerel_ray.stats.selective.selective import BANDS, Band, accepted_errors
 
 Row = dict[str, object]
+_BY_THRESHOLD = ("acceptance", "n_accepted", "n_errors", "error", "low", "high", "band_low",
+                 "band_high")  # fmt: skip
 HALF = "half_of_questions"
 """``split``: a threshold is learnt on half of the questions, drawn by ``seed``."""
 
@@ -66,25 +67,13 @@ def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> 
         clusters_N=items,
         band=band if singles else "bonferroni",
     )
-    for t, threshold in enumerate(found.thresholds_T.tolist()):
-        error = float(found.error_T[t])
-        yield {
-            "threshold": threshold,
-            "acceptance": float(found.acceptance_T[t]),
-            "n_accepted": int(found.n_accepted_T[t]),
-            "n_errors": int(found.n_errors_T[t]),
-            "n_answers": found.n,
-            "error": error,
-            "low": _end(found.low_T[t]),
-            "high": _end(found.high_T[t]),
-            "band_low": _end(found.band_low_T[t]),
-            "band_high": _end(found.band_high_T[t]),
-            "accuracy": 1 - error,
-            "interval": found.method,
-            "band": found.band,
-            "band_thresholds": found.thresholds_T.size,
-            "band_off": found.off,
-        }
+    columns = {"threshold": "thresholds_T", **{name: f"{name}_T" for name in _BY_THRESHOLD}}
+    table = pl.DataFrame(columns_of(found, **columns)).with_columns(
+        pl.lit(found.n).alias("n_answers"), accuracy=1 - pl.col("error"),
+    )  # fmt: skip
+    shared = columns_of(found, "band", interval="method", band_off="off")
+    for row in table.fill_nan(None).iter_rows(named=True):
+        yield {**row, **shared, "band_thresholds": table.height}
 
 
 def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]:
@@ -107,13 +96,8 @@ def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]
                 "binning": binning,
                 "bin": place,
                 "from": one.low,
-                "to": one.high,
-                "mean_confidence": one.confidence,
-                "n": one.accuracy.n,
-                "n_right": one.accuracy.k,
-                "accuracy": one.accuracy.value,
-                "low": one.accuracy.low,
-                "high": one.accuracy.high,
+                **columns_of(one, to="high", mean_confidence="confidence"),
+                **columns_of(one.accuracy, "n", "low", "high", n_right="k", accuracy="value"),
             }
 
 
@@ -144,14 +128,10 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
     taken = held & (scores >= found.threshold)  # NaN reaches nothing
     wrong = clustered_share(~right[taken], clusters_N=items[taken])
     return row | {
-        "n_calibration_accepted": found.n_accepted,
-        "n_calibration_errors": found.n_errors,
-        "n_accepted": wrong.n,
+        **columns_of(found, n_calibration_accepted="n_accepted", n_calibration_errors="n_errors"),
+        **columns_of(wrong, n_accepted="n", n_errors="k", error="value"),
         "acceptance": wrong.n / int(held.sum()),
-        "n_errors": wrong.k,
-        "error": wrong.value,
-        "low": wrong.low if wrong.n else None,
-        "high": wrong.high if wrong.n else None,
+        **(columns_of(wrong, "low", "high") if wrong.n else {}),
     }
 
 
@@ -161,11 +141,6 @@ def _keeps_somewhere(
     """Whether from some confidence on no more are wrong than is wanted, proven or not."""
     sure = scores_N[~np.isnan(scores_N)]
     return any(float(np.mean(~right_N[scores_N >= one])) <= risk for one in np.unique(sure))
-
-
-def _end(value: float) -> float | None:
-    """An end of an interval; None where there is none."""
-    return None if np.isnan(value) else float(value)
 
 
 def named_schema(systems: Sequence[System]) -> dict[str, pl.DataType]:
@@ -311,32 +286,15 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     known = [chance.get((system.name.get("benchmark"), item)) for item in names]
     there = [one for one in known if one is not None]
     return {
-        "n_questions": every.n_questions,
-        "n_answers": every.n,
+        **columns_of(every, "n_questions", "low", "high", n_answers="n", n_right="k"),
+        **columns_of(every, accuracy="value", interval="method"),
         "n_unread": int((~readable).sum()),
         "n_without_gold": system.n_without_gold,
-        "n_right": every.k,
-        "accuracy": every.value,
-        "low": every.low,
-        "high": every.high,
-        "interval": every.method,
         "accuracy_read": read.value,
-        "read_low": read.low if read.n else None,
-        "read_high": read.high if read.n else None,
+        **(columns_of(read, read_low="low", read_high="high") if read.n else {}),
         "chance": float(np.mean(there)) if there and len(there) == len(known) else None,
-        **floor_columns(_floor(system)),
+        **floor_columns(answers_floor(system.rows, system.items_N)),
     }
-
-
-def _floor(system: System) -> NoiseFloor:
-    """Accuracy of the same answers given to other questions."""
-    rows = system.rows
-    known = pl.Enum(pl.concat([rows["verdict"], rows["gold"]]).drop_nulls().unique().sort())
-    verdicts, gold = (rows[name].cast(known).to_physical() for name in ("verdict", "gold"))
-    _, first, question = np.unique(system.items_N, return_index=True, return_inverse=True)
-    return accuracy_floor(
-        verdicts.cast(pl.Int64).fill_null(-1).to_numpy(), question, gold.to_numpy()[first]
-    )
 
 
 def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
@@ -353,11 +311,8 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
         "auroc_floor_sd": noise.sd,
         "auroc_p_noise": noise.p,
         "auroc_noise": None if noise.p is None else noise.p > NOISE_ABOVE,
-        "aurc": risk.aurc,
-        "aurc_low": risk.low,
-        "aurc_high": risk.high,
+        **columns_of(risk, "aurc", aurc_low="low", aurc_high="high", aurc_excess="excess"),
         "aurc_floor": risk.n_errors / risk.n if risk.n else None,
-        "aurc_excess": risk.excess,
         "few": few_answers(scores, right, items),
         "undefined": ranking.undefined,
     }

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import sqrt
 
-import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.selection.tables import (
@@ -25,6 +24,7 @@ from judgerel_ray.analyses.selection.tables import (
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.core.errors import warn_of
+from judgerel_ray.core.tables import columns_of
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.measured import SPENT, cost_unit, unused_line
 from judgerel_ray.counting.right_answers import ITEM
@@ -49,6 +49,10 @@ from judgerel_ray.stats.selective.systems import (
 )
 
 _ROLES = ("responder", "judge", "participant", "evaluator_only")
+_BY_SHARE = {
+    "acceptance": "acceptance_G", "first_error": "first_G", "second_error": "second_G",
+    "difference": "value_G", "low": "low_G", "high": "high_G",
+}  # fmt: skip
 _SHOWN = tuple(round(0.1 * step, 1) for step in range(1, 11))
 
 
@@ -162,9 +166,7 @@ def error_columns(equal: EqualAcceptance | None, kind: str | None) -> dict[str, 
     return {
         "confidence": kind,
         "reach": float(equal.acceptance_G.max()) if equal.acceptance_G.size else None,
-        "error_difference": equal.mean,
-        "error_low": equal.mean_low,
-        "error_high": equal.mean_high,
+        **columns_of(equal, error_difference="mean", error_low="mean_low", error_high="mean_high"),
         "error_p": equal.p,
     }
 
@@ -176,17 +178,8 @@ def share_rows(equal: EqualAcceptance) -> Iterator[dict[str, object]]:
     --------
     See :func:`pair_tables`.
     """
-    for place, share in enumerate(equal.acceptance_G.tolist()):
-        if share in _SHOWN:
-            ends = [float(end[place]) for end in (equal.low_G, equal.high_G)]
-            yield {
-                "acceptance": share,
-                "first_error": float(equal.first_G[place]),
-                "second_error": float(equal.second_G[place]),
-                "difference": float(equal.value_G[place]),
-                "low": None if np.isnan(ends[0]) else ends[0],
-                "high": None if np.isnan(ends[1]) else ends[1],
-            }
+    rows = pl.DataFrame(columns_of(equal, **_BY_SHARE)).fill_nan(None)
+    yield from (row for row in rows.iter_rows(named=True) if row["acceptance"] in _SHOWN)
 
 
 def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
@@ -511,17 +504,13 @@ def preference_table(
         answers = one_answer(participant.rows, options.answer)
         alone = None if other is None else one_answer(other.rows, options.answer)
         row: _Row = {
-            **{key: participant.name.get(key) for key in ("benchmark", "judge", "template")},
-            "temperature": participant.name.get("temperature"),
+            **{key: participant.name.get(key) for key in _ALONE},
             "answer": options.answer,
         }
         if alone is not None:
             found = joined_accuracy(alone, answers)
-            row |= {
-                "n_questions": found.n_questions, "participant": found.second,
-                "evaluator_only": found.first, "difference": found.difference,
-                "low": found.low, "high": found.high, "p": found.p,
-            }  # fmt: skip
+            row |= columns_of(found, "n_questions", "difference", "low", "high", "p",
+                              participant="second", evaluator_only="first")  # fmt: skip
         rows.append(row | _picks(participant, answers, alone, systems, options))
     return SelfPreferences.frame(_judged(rows))
 
@@ -583,11 +572,11 @@ def _columns(
         found: PairedAccuracy = paired_accuracy(
             part["control"].cast(pl.Float64).to_numpy(), part["own"].cast(pl.Float64).to_numpy()
         )
-        row |= {
-            f"n_{one}": found.n_questions, f"{one}_picked": found.second,
-            f"{one}_picked_{control}": found.first, f"{one}_difference": found.difference,
-            f"{one}_low": found.low, f"{one}_high": found.high, f"{one}_p": found.p,
-        }  # fmt: skip
+        row |= columns_of(found, **{
+            f"n_{one}": "n_questions", f"{one}_picked": "second",
+            f"{one}_picked_{control}": "first",
+            **{f"{one}_{name_of}": name_of for name_of in ("difference", "low", "high", "p")},
+        })  # fmt: skip
         if name == "self" and found.first_only is not None and found.second_only is not None:
             apart = found.first_only + found.second_only
             row[f"{one}_noise_sd"] = sqrt(apart) / found.n_questions if found.n_questions else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, SchemasByVerb, String
-from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, interval_ends
+from judgerel_ray.core.tables import Common, FloorSpread, GroupColumns, interval_ends
 
 
 class SystemConfidences(Schema):
@@ -32,9 +32,7 @@ class SystemConfidences(Schema):
         "Accuracy that the same answers would have on average with the right answers shuffled "
         "across questions; null below two questions."
     )
-    noise_floor_sd = FloorColumns.noise_floor_sd
-    p_noise = FloorColumns.p_noise
-    noise = FloorColumns.noise
+    floor = FloorSpread
     confidence = Common.confidence
     n_rejected = Int64(
         "Answers without that confidence or without a verdict: no threshold accepts them."

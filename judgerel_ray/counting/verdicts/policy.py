@@ -114,14 +114,18 @@ def flag_columns(noted: Sequence[Noted]) -> dict[str, list[object]]:
     }
 
 
-def floor_columns(floor: NoiseFloor) -> Row:
-    """Write what chance alone would give as columns.
+_NO_FLOOR = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0)
+
+
+def floor_columns(floor: NoiseFloor | None) -> Row:
+    """Write what chance alone would give as columns, null where that is not known.
 
     Examples
     --------
     >>> floor_columns(NoiseFloor(mean=0.5, sd=0.1, p=0.2, n_permutations=9))["noise"]
     True
     """
+    floor = floor or _NO_FLOOR
     return {
         "noise_floor": floor.mean,
         "noise_floor_sd": floor.sd,
