@@ -210,19 +210,17 @@ class Scene:
         blank = blank_condition(
             self.voice,
             self.item,
+            self.frame.ask,
             protocol="confusion",
             stage=stage,
             role=STAGE_ROLES[stage],
             template=self.template,
         )
-        ask = self.frame.ask
         return replace(
             blank,
             menu=self.menu,
             temperature=self.temperature,
-            top_k=ask.top_k,
-            top_p=ask.top_p,
-            max_tokens=1 if stage == "probabilities" else ask.max_tokens,
+            max_tokens=1 if stage == "probabilities" else blank.max_tokens,
             criterion=next((one.criterion for one in self.item.ratings if one.criterion), None),
         )
 

@@ -227,13 +227,13 @@ def blank_step(
     frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
 ) -> Condition:
     """A condition of think_twice with everything but its menu, temperature and prompt."""
-    blank = blank_condition(
-        voice, item, protocol="think_twice", stage=stage, role=role, template=template
-    )
     ask = frame.ask
+    blank = blank_condition(
+        voice, item, ask, protocol="think_twice", stage=stage, role=role, template=template
+    )
     names = [one.name for one in frame.responders]
     block = int(ThinkTwiceAsk.of(ask).cascade is not None and voice.name in names[1:])
-    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)
+    return replace(blank, block=block)
 
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Asked:
