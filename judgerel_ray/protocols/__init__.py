@@ -29,15 +29,15 @@ from judgerel_ray.protocols.replies.forms import answer_frame as answer_frame
 from judgerel_ray.protocols.replies.free_form import FreeReading as FreeReading
 from judgerel_ray.protocols.replies.free_form import read_free_reply as read_free_reply
 from judgerel_ray.protocols.replies.mentions import Mention as Mention
-from judgerel_ray.protocols.replies.messages import content_text as content_text
-from judgerel_ray.protocols.replies.messages import message_thought as message_thought
 from judgerel_ray.protocols.replies.scales import load_scale as load_scale
 from judgerel_ray.protocols.replies.scales import scale_labels as scale_labels
 from judgerel_ray.protocols.replies.scales import scale_values as scale_values
 from judgerel_ray.protocols.replies.scales import score_of as score_of
 from judgerel_ray.protocols.replies.scales import shipped_scales as shipped_scales
+from judgerel_ray.protocols.replies.thoughts import content_text as content_text
 from judgerel_ray.protocols.replies.thoughts import drop_moved_thought as drop_moved_thought
 from judgerel_ray.protocols.replies.thoughts import may_think as may_think
+from judgerel_ray.protocols.replies.thoughts import message_thought as message_thought
 from judgerel_ray.protocols.replies.thoughts import opening_mark as opening_mark
 from judgerel_ray.protocols.replies.thoughts import split_answer as split_answer
 from judgerel_ray.protocols.replies.thoughts import split_thought as split_thought

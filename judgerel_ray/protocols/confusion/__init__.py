@@ -25,7 +25,6 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount
 from judgerel_ray.protocols.prompts import (
     Template,
@@ -397,7 +396,6 @@ class Confusion(Protocol):
 
     name = "confusion"
     table: ClassVar[type[AskTable]] = ConfusionAsk
-    traits = SHIPPED["confusion"]
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),

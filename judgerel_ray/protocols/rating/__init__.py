@@ -19,7 +19,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, model_validator
 
 from judgerel_ray.core import Condition, Item, Menu, Message, Scale, SweepError
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, TokenCount, UniqueNames, checked_names
 from judgerel_ray.protocols.criteria import Criterion, DefinitionLength, listed
 from judgerel_ray.protocols.prompts import (
@@ -210,7 +209,6 @@ class Rating(Protocol):
 
     name = "rating"
     table: ClassVar[type[AskTable]] = RatingAsk
-    traits = SHIPPED["rating"]
     texts = {
         "question": ("question", "response", "criterion", "scale"),
         "context": ("context", "question", "response", "criterion", "scale"),
