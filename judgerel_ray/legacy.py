@@ -2,10 +2,10 @@
 
 import warnings
 
-from judgerel_ray import papers
+from judgerel_ray.core.rooms import offer
 from judgerel_ray.papers import *  # noqa: F403
 
-__all__ = papers.__all__
+offer(__name__)
 
 warnings.warn(
     "judgerel_ray.legacy is deprecated: import the same names from judgerel_ray.papers",

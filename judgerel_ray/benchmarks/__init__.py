@@ -14,60 +14,43 @@ Examples
 1
 """
 
-from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
-from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items
-from judgerel_ray.benchmarks.criterion import load_criterion_items
-from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
-from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
-from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
-from judgerel_ray.benchmarks.generic import load_generic
-from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.log import load_log
-from judgerel_ray.benchmarks.mix import MIX, mix_sources, sample_items
-from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
-from judgerel_ray.benchmarks.mt_bench import load_mt_bench
-from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
-from judgerel_ray.benchmarks.squad import load_squad
-from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
-from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
-from judgerel_ray.core.papers import find_in_papers
+from judgerel_ray.benchmarks.admission import REFERENCE as REFERENCE
+from judgerel_ray.benchmarks.admission import GoldReading as GoldReading
+from judgerel_ray.benchmarks.bbh import load_bbh as load_bbh
+from judgerel_ray.benchmarks.catalog import LOADERS as LOADERS
+from judgerel_ray.benchmarks.catalog import SCALES as SCALES
+from judgerel_ray.benchmarks.catalog import load_items as load_items
+from judgerel_ray.benchmarks.catalog import load_mix as load_mix
+from judgerel_ray.benchmarks.catalog import read_items as read_items
+from judgerel_ray.benchmarks.criterion import load_criterion_items as load_criterion_items
+from judgerel_ray.benchmarks.dialogue import load_hh_rlhf as load_hh_rlhf
+from judgerel_ray.benchmarks.dialogue import load_lima as load_lima
+from judgerel_ray.benchmarks.feedback_collection import (
+    load_feedback_collection as load_feedback_collection,
+)
+from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa as load_feedbackqa
+from judgerel_ray.benchmarks.generic import load_generic as load_generic
+from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail as load_head_to_tail
+from judgerel_ray.benchmarks.log import load_log as load_log
+from judgerel_ray.benchmarks.mix import MIX as MIX
+from judgerel_ray.benchmarks.mix import mix_sources as mix_sources
+from judgerel_ray.benchmarks.mix import sample_items as sample_items
+from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro as load_mmlu_pro
+from judgerel_ray.benchmarks.mt_bench import load_mt_bench as load_mt_bench
+from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice as load_multiple_choice
+from judgerel_ray.benchmarks.squad import load_squad as load_squad
+from judgerel_ray.benchmarks.summeval import load_summeval as load_summeval
+from judgerel_ray.benchmarks.summeval import load_summeval_summaries as load_summeval_summaries
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa as load_truthfulqa
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa_pairs as load_truthfulqa_pairs
+from judgerel_ray.core.papers import find_in_papers as _find_in_papers
+from judgerel_ray.core.rooms import offer
 
-__all__ = [
-    "LOADERS",
-    "MIX",
-    "REFERENCE",
-    "SCALES",
-    "GoldReading",
-    "load_bbh",
-    "load_bergman2025",
-    "load_criterion_items",
-    "load_feedback_collection",
-    "load_feedbackqa",
-    "load_generic",
-    "load_head_to_tail",
-    "load_hh_rlhf",
-    "load_items",
-    "load_lima",
-    "load_log",
-    "load_mix",
-    "load_mmlu_pro",
-    "load_mt_bench",
-    "load_multiple_choice",
-    "load_schroeder2024",
-    "load_squad",
-    "load_summeval",
-    "load_summeval_summaries",
-    "load_truthfulqa",
-    "load_truthfulqa_pairs",
-    "mix_sources",
-    "read_items",
-    "sample_items",
-]
+offer(__name__, "load_bergman2025", "load_schroeder2024")
 
 
 def __getattr__(name: str) -> object:
     """Load what stands in the room ``papers``."""
     if name not in ("load_bergman2025", "load_schroeder2024"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return find_in_papers(name)
+    return _find_in_papers(name)

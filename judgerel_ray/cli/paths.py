@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from glob import has_magic
@@ -119,44 +120,23 @@ def _named(path: str) -> str:
 
 def write_items(typed: CommandLine) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
-    from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers import catalog
+    from judgerel_ray.importers import verb
 
     request = typed.request()
-    with unpack_limit(request.unpack_limit):
-        n = catalog.write_items_file(
-            typed.source,
-            _named(fspath(request.path)),
-            request.out,
-            answers=None if request.answers is None else source_path(request.answers),
-            seed=request.seed,
-            gold_is=request.gold_is,
-            prompts=request.prompts,
-            tell=partial(tell, stderr=True),
-            force=request.force,
-        )
+    answers = None if request.answers is None else source_path(request.answers)
+    request = replace(request, path=_named(fspath(request.path)), answers=answers)
+    n = verb.request_items(typed.source, request, partial(tell, stderr=True))
     tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
     return DONE
 
 
 def write_judgments(typed: CommandLine) -> int:
     """Write foreign judgments."""
-    from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers import catalog
+    from judgerel_ray.importers import verb
 
     request = typed.request()
+    request = replace(request, paths=[_named(fspath(path)) for path in request.paths])
     outcomes: list[str] = []
-    with unpack_limit(request.unpack_limit):
-        n = catalog.write_judgments_file(
-            typed.source,
-            [_named(fspath(path)) for path in request.paths],
-            request.out,
-            mapping=request.mapping(),
-            judge=request.judge,
-            role=request.role,
-            reread=request.reread,
-            tell=outcomes.append,
-            force=request.force,
-        )
+    n = verb.request_judgments(typed.source, request, outcomes.append)
     tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}: {outcomes[0]}")
     return DONE

@@ -12,31 +12,21 @@ Examples
 judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
-from judgerel_ray.config.asks import ask_table
-from judgerel_ray.config.reading import as_exact, parse_sweep, read_sweep
-from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep, check_shared_limits
-from judgerel_ray.protocols.ask import (
-    AskTable,
-    ExactSettings,
-    RespondSettings,
-    Sample,
-    plain_temperature,
-)
+from judgerel_ray.config.asks import ask_table as ask_table
+from judgerel_ray.config.reading import as_exact as as_exact
+from judgerel_ray.config.reading import parse_sweep as parse_sweep
+from judgerel_ray.config.reading import read_sweep as read_sweep
+from judgerel_ray.config.sweep import FleetTable as FleetTable
+from judgerel_ray.config.sweep import Judge as Judge
+from judgerel_ray.config.sweep import Limits as Limits
+from judgerel_ray.config.sweep import Prices as Prices
+from judgerel_ray.config.sweep import Sweep as Sweep
+from judgerel_ray.config.sweep import check_shared_limits as check_shared_limits
+from judgerel_ray.core.rooms import offer
+from judgerel_ray.protocols.ask import AskTable as AskTable
+from judgerel_ray.protocols.ask import ExactSettings as ExactSettings
+from judgerel_ray.protocols.ask import RespondSettings as RespondSettings
+from judgerel_ray.protocols.ask import Sample as Sample
+from judgerel_ray.protocols.ask import plain_temperature as plain_temperature
 
-__all__ = [
-    "AskTable",
-    "ExactSettings",
-    "FleetTable",
-    "Judge",
-    "Limits",
-    "Prices",
-    "RespondSettings",
-    "Sample",
-    "Sweep",
-    "as_exact",
-    "ask_table",
-    "check_shared_limits",
-    "parse_sweep",
-    "plain_temperature",
-    "read_sweep",
-]
+offer(__name__)

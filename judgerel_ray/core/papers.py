@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "import_bergman2025": "bergman2025_judgments",
+    "import_bergman2025": "bergman2025",
     "import_schroeder2024": "schroeder2024_judgments",
-    "load_bergman2025": "bergman2025_items",
+    "load_bergman2025": "bergman2025",
     "load_schroeder2024": "schroeder2024_items",
     "published_rows": "published",
     "scored_answers": "schroeder2024_judgments",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,8 +13,15 @@ import polars as pl
 from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.files import STANDARD_INPUT
 from judgerel_ray.core.papers import find_in_papers
-from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
-from judgerel_ray.importers.people import import_people
+from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.importers.logs.collect import (
+    AUTO,
+    LOG_FORMATS,
+    import_logs,
+    log_files,
+    outcomes_of,
+)
+from judgerel_ray.importers.people import import_people, numbered_raters
 from judgerel_ray.importers.table import TableMapping, import_table
 from judgerel_ray.store.outputs import output_to
 
@@ -129,7 +137,6 @@ def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
 
     Where a format was not named it `asks` what else tells files apart that no column tells.
     """
-    from judgerel_ray.counting.columns import FACETS
     from judgerel_ray.counting.files.names import repeats_by_name, roles_of
     from judgerel_ray.counting.files.source import read_source
 
@@ -162,42 +169,32 @@ def write_judgments_file(
 
     Effects: writes one file, whole. Retry: safe.
     """
-    from judgerel_ray.counting.columns import FACETS
-    from judgerel_ray.importers.logs.collect import (
-        AUTO,
-        LOG_FORMATS,
-        import_logs,
-        log_files,
-        outcomes_of,
-    )
-    from judgerel_ray.importers.people import numbered_raters
-
     was_auto = format_name == AUTO
     if was_auto and _is_table(paths):
         format_name = "table"
-    is_log = format_name == AUTO or format_name in LOG_FORMATS
-    if is_log and mapping is None and role is None and not reread:
-        files = log_files(paths)
-        output = output_to(out, "judgments", reads=files, force=force)
+    is_plain = mapping is None and role is None and not reread
+    is_log = is_plain and (format_name == AUTO or format_name in LOG_FORMATS)
+    files = log_files(paths) if is_log else paths
+    output = output_to(out, "judgments", reads=files, force=force)
+    of_nobody = judge is None and role is None and not reread
+    if is_log:
         judgments = import_logs(format_name, files, judge=judge)
-        output.write_frame(judgments)
-        if tell is not None:
-            tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
-        return judgments.height
-    output = output_to(out, "judgments", reads=paths, force=force)
-    is_plain = judge is None and role is None and not reread
-    if format_name == "table" and is_plain and _is_one_table(paths, asks=was_auto):
+    elif format_name == "table" and of_nobody and _is_one_table(paths, asks=was_auto):
         judgments = import_table(paths, mapping)
     else:
-        judgments = pl.concat(
-            [
-                read_foreign_judgments(
-                    format_name, path, mapping, judge=judge, role=role, reread=reread
-                )
-                for path in paths
-            ],
-            how="diagonal_relaxed",
-        )
+        read = partial(read_foreign_judgments, format_name, judge=judge, role=role, reread=reread)
+        parts = [read(path, mapping) for path in paths]
+        judgments = pl.concat(parts, how="diagonal_relaxed")
+    if not is_log:
+        judgments = _each_once(judgments, format_name)
+    output.write_frame(judgments)
+    if tell is not None:
+        tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
+    return judgments.height
+
+
+def _each_once(judgments: pl.DataFrame, format_name: str) -> pl.DataFrame:
+    """Judgments of several paths; refuse what is there twice."""
     if format_name == "people" and "rater" in judgments.columns:
         judgments = numbered_raters(judgments)  # each file numbered its own
     identifying = (*FACETS, "item_id", "role", "block", "replication")
@@ -210,10 +207,7 @@ def write_judgments_file(
             hint="leave out the rows or the file that repeat it"
             + ("; a column rater tells people apart" if format_name == "people" else ""),
         )
-    output.write_frame(judgments)
-    if tell is not None:
-        tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
-    return judgments.height
+    return judgments
 
 
 def write_items_file(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import isfinite
 
 import polars as pl
 
@@ -11,8 +10,8 @@ from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.criterion import first_part
 from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import Item, Outcome, SweepError
+from judgerel_ray.importers.logs.reading import PEOPLE, finite_number
 
-PEOPLE = "people"
 _SCHEMA = {
     "judge": pl.String(), "benchmark": pl.String(), "criterion": pl.String(),
     "item_id": pl.String(), "responder": pl.String(), "replication": pl.Int64(),
@@ -121,7 +120,7 @@ def _labels(path: str) -> pl.DataFrame:
             **{name: record.written(name) for name in _OF_LABELS if name in record},
             "rater": record.written("rater").strip() if "rater" in record else "anonymous",
             "verdict": label,
-            "score": _number(label),
+            "score": finite_number(label),
             "outcome": Outcome.SCORED.value,
             "probability": None if chance is None else _probability(chance, record),
         })  # fmt: skip
@@ -140,17 +139,9 @@ def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
     return labels.with_columns(replication=rank)
 
 
-def _number(label: str) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
-
-
 def _probability(text: str, record: Record) -> float:
     """How likely the item was to be labelled."""
-    number = _number(text)
+    number = finite_number(text)
     if number is None or not 0 < number <= 1:
         raise record.wrong(f"probability must be above 0 and at most 1, got {text!r}")
     return number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
@@ -106,11 +106,16 @@ def items(benchmark: str, request: ItemsRequest) -> Result[int]:
     ...     items("own", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
     8
     """
+    return Result(found=request_items(benchmark, request, lambda line: warn_of([line])))
+
+
+def request_items(benchmark: str, request: ItemsRequest, tell: Callable[[str], None]) -> int:
+    """Write what `items` asks for; how gold was read is handed to `tell`."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_items_file
 
     with unpack_limit(request.unpack_limit):
-        n = write_items_file(
+        return write_items_file(
             benchmark,
             fspath(request.path),
             fspath(request.out),
@@ -118,10 +123,9 @@ def items(benchmark: str, request: ItemsRequest) -> Result[int]:
             seed=request.seed,
             gold_is=request.gold_is,  # type: ignore[arg-type]
             prompts=request.prompts,
-            tell=lambda line: warn_of([line]),
+            tell=tell,
             force=request.force,
         )
-    return Result(found=n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,12 +251,19 @@ def import_judgments(format_name: str, request: ImportRequest) -> Result[int]:
     ...                      columns={"item_id": ("judge", "item_id")}, values={"scale": "binary"})
     64
     """
+    return Result(found=request_judgments(format_name, request))
+
+
+def request_judgments(
+    format_name: str, request: ImportRequest, tell: Callable[[str], None] | None = None
+) -> int:
+    """Write what `import` asks for; how many there are of each outcome is handed to `tell`."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_judgments_file
 
     paths = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
     with unpack_limit(request.unpack_limit):
-        n = write_judgments_file(
+        return write_judgments_file(
             format_name,
             [fspath(path) for path in paths],
             fspath(request.out),
@@ -260,6 +271,6 @@ def import_judgments(format_name: str, request: ImportRequest) -> Result[int]:
             judge=request.judge,
             role=request.role,
             reread=request.reread,
+            tell=tell,
             force=request.force,
         )
-    return Result(found=n)

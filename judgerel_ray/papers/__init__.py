@@ -10,56 +10,29 @@ Examples
 True
 """
 
-from judgerel_ray.papers.estimator import (
-    CONFLICTING,
-    LETTERS,
-    NON_RESPONSE,
-    WARNING,
-    PermutationNull,
-    Schroeder2024,
-    Schroeder2024Noise,
-    codes_from_verdicts,
-    independence_alpha,
-    schroeder2024,
-    schroeder2024_noise_floor,
-)
-from judgerel_ray.papers.summaries import (
-    BANDS,
-    AccuracyEstimate,
-    AnsweredQuestion,
-    FiveNumbers,
-    InterRaterSpread,
-    ResponseAccuracy,
-    VerbalBand,
-    five_numbers,
-    head_to_tail_accuracy,
-    inter_rater_spread,
-    response_accuracy,
-    verbal_band,
-)
+from judgerel_ray.core.rooms import offer
+from judgerel_ray.papers.estimator import CONFLICTING as CONFLICTING
+from judgerel_ray.papers.estimator import LETTERS as LETTERS
+from judgerel_ray.papers.estimator import NON_RESPONSE as NON_RESPONSE
+from judgerel_ray.papers.estimator import WARNING as WARNING
+from judgerel_ray.papers.estimator import PermutationNull as PermutationNull
+from judgerel_ray.papers.estimator import Schroeder2024 as Schroeder2024
+from judgerel_ray.papers.estimator import Schroeder2024Noise as Schroeder2024Noise
+from judgerel_ray.papers.estimator import codes_from_verdicts as codes_from_verdicts
+from judgerel_ray.papers.estimator import independence_alpha as independence_alpha
+from judgerel_ray.papers.estimator import schroeder2024 as schroeder2024
+from judgerel_ray.papers.estimator import schroeder2024_noise_floor as schroeder2024_noise_floor
+from judgerel_ray.papers.summaries import BANDS as BANDS
+from judgerel_ray.papers.summaries import AccuracyEstimate as AccuracyEstimate
+from judgerel_ray.papers.summaries import AnsweredQuestion as AnsweredQuestion
+from judgerel_ray.papers.summaries import FiveNumbers as FiveNumbers
+from judgerel_ray.papers.summaries import InterRaterSpread as InterRaterSpread
+from judgerel_ray.papers.summaries import ResponseAccuracy as ResponseAccuracy
+from judgerel_ray.papers.summaries import VerbalBand as VerbalBand
+from judgerel_ray.papers.summaries import five_numbers as five_numbers
+from judgerel_ray.papers.summaries import head_to_tail_accuracy as head_to_tail_accuracy
+from judgerel_ray.papers.summaries import inter_rater_spread as inter_rater_spread
+from judgerel_ray.papers.summaries import response_accuracy as response_accuracy
+from judgerel_ray.papers.summaries import verbal_band as verbal_band
 
-__all__ = [
-    "BANDS",
-    "CONFLICTING",
-    "LETTERS",
-    "NON_RESPONSE",
-    "WARNING",
-    "AccuracyEstimate",
-    "AnsweredQuestion",
-    "FiveNumbers",
-    "InterRaterSpread",
-    "PermutationNull",
-    "ResponseAccuracy",
-    "Schroeder2024",
-    "Schroeder2024Noise",
-    "VerbalBand",
-    "codes_from_verdicts",
-    "five_numbers",
-    "head_to_tail_accuracy",
-    "independence_alpha",
-    "inter_rater_spread",
-    "response_accuracy",
-    "schroeder2024",
-    "schroeder2024_noise_floor",
-    "verbal_band",
-]
+offer(__name__)

@@ -29,7 +29,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from judgerel_ray.core import GoldIs
-from judgerel_ray.core.traits import Traits
+from judgerel_ray.core.traits import SHIPPED, Traits
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$"
 
@@ -398,7 +398,7 @@ class AskKind:
     table: ClassVar[type[AskTable]]
     """Its ``[[ask]]``."""
     traits: ClassVar[Traits] = Traits()
-    """What the code that counts its judgments must know."""
+    """What the code that counts its judgments must know; of one that ships, as `SHIPPED` has it."""
     texts: ClassVar[Mapping[str, tuple[str, ...]]]
     """Texts of a template, by question form and stage, with the placeholders each must have."""
     stage_texts: ClassVar[tuple[str, ...]] = ()
@@ -411,6 +411,10 @@ class AskKind:
     """Whether that form may have a tie."""
     template_keys: ClassVar[tuple[str, ...]] = ("form", "verdict")
     """Keys of ``template.toml``."""
+
+    def __init_subclass__(cls) -> None:
+        if (shipped := SHIPPED.get(vars(cls).get("name", ""))) is not None:
+            cls.traits = shipped
 
     def __init__(self) -> None:
         self.table.kind = self

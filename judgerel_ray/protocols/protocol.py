@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from judgerel_ray.core import Item
+from judgerel_ray.core import Condition, Item, Message
 from judgerel_ray.protocols.prompts import menu_for, question_form
 from judgerel_ray.protocols.replies.verdicts import stop_strings
 from judgerel_ray.protocols.waves.counts import (
@@ -57,12 +57,19 @@ class Protocol(Waves):
             answer = candidate_answer_to_judge(frame, item, name, texts)
             if answer is None:
                 continue
-            for template in frame.templates:
-                blank = judging_condition(frame, voice, item, template)
-                blank = replace(blank, menu=self.menu(frame, item, template), responder=name)
-                prompt = self.prompt(template, item, answer.text or "")
+            for blank, prompt in self.put(frame, voice, item, answer.text or ""):
+                blank = replace(blank, responder=name)
                 for ask in over_temperatures(frame, blank, prompt, answer.parents):
                     yield ask, answer.never(name)
+
+    def put(
+        self, frame: AskFrame, voice: Voice, item: Item, answer: str
+    ) -> Iterator[tuple[Condition, tuple[Message, ...]]]:
+        """Every way of putting one answer to a judge: its condition, and its prompt."""
+        for template in frame.templates:
+            blank = judging_condition(frame, voice, item, template)
+            menu = self.menu(frame, item, template)
+            yield replace(blank, menu=menu), self.prompt(template, item, answer)
 
     def counts(
         self, frame: AskFrame, written: dict[FrameKey, int], judged: dict[FrameKey, int]

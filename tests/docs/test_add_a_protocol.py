@@ -54,8 +54,13 @@ def shipped(tmp_path, monkeypatch):
     """The page's folder beside those that ship, its name and traits in their list; the sweep."""
     _write_files(tmp_path)
     code = tmp_path / "accept/protocol.py"
-    text = code.read_text("utf-8").replace("import Traits", "import SHIPPED")
-    code.write_text(text.replace("Traits(judges_singly=True)", 'SHIPPED["accept"]'), "utf-8")
+    said = (
+        "from judgerel_ray.core.traits import Traits\n",
+        "    traits = Traits(judges_singly=True)\n",
+    )
+    text = code.read_text("utf-8")
+    assert all(line in text for line in said)
+    code.write_text(text.replace(said[0], "").replace(said[1], ""), "utf-8")
     monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(tmp_path)])
     importlib.invalidate_caches()
     for name in ("", ".protocol"):

@@ -12,7 +12,6 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from judgerel_ray.core import Item, Menu, Option, SweepError
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import MOST_EXACT_TOP_K, AskTable
 from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, render_best_of
 from judgerel_ray.protocols.protocol import Protocol
@@ -87,7 +86,6 @@ class BestOf(Protocol):
 
     name = "best_of"
     table: ClassVar[type[AskTable]] = BestOfAsk
-    traits = SHIPPED["best_of"]
     texts = {
         "question": ("question", "responses"),
         "context": ("context", "question", "responses"),

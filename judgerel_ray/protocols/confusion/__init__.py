@@ -25,7 +25,6 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount
 from judgerel_ray.protocols.prompts import (
     Template,
@@ -210,19 +209,17 @@ class Scene:
         blank = blank_condition(
             self.voice,
             self.item,
+            self.frame.ask,
             protocol="confusion",
             stage=stage,
             role=STAGE_ROLES[stage],
             template=self.template,
         )
-        ask = self.frame.ask
         return replace(
             blank,
             menu=self.menu,
             temperature=self.temperature,
-            top_k=ask.top_k,
-            top_p=ask.top_p,
-            max_tokens=1 if stage == "probabilities" else ask.max_tokens,
+            max_tokens=1 if stage == "probabilities" else blank.max_tokens,
             criterion=next((one.criterion for one in self.item.ratings if one.criterion), None),
         )
 
@@ -399,7 +396,6 @@ class Confusion(Protocol):
 
     name = "confusion"
     table: ClassVar[type[AskTable]] = ConfusionAsk
-    traits = SHIPPED["confusion"]
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),

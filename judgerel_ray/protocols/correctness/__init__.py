@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item, Message, SweepError
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, TokenCount
 from judgerel_ray.protocols.prompts import Template, render_correctness
 from judgerel_ray.protocols.protocol import Protocol
@@ -36,7 +35,6 @@ class Correctness(Protocol):
 
     name = "correctness"
     table: ClassVar[type[AskTable]] = CorrectnessAsk
-    traits = SHIPPED["correctness"]
     texts = {
         "question": ("question", "ground_truth", "prediction"),
         "context": ("context", "question", "ground_truth", "prediction"),

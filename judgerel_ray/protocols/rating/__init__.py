@@ -18,8 +18,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
-from judgerel_ray.core import Item, Menu, Message, Scale, SweepError
-from judgerel_ray.core.traits import SHIPPED
+from judgerel_ray.core import Condition, Item, Menu, Message, Scale, SweepError
 from judgerel_ray.protocols.ask import AskTable, TokenCount, UniqueNames, checked_names
 from judgerel_ray.protocols.criteria import Criterion, DefinitionLength, listed
 from judgerel_ray.protocols.prompts import (
@@ -34,19 +33,13 @@ from judgerel_ray.protocols.replies.mentions import number_text
 from judgerel_ray.protocols.replies.scales import scale_labels
 from judgerel_ray.protocols.waves.counts import origin_of, recorded_sampling
 from judgerel_ray.protocols.waves.frame import (
-    Asked,
     AskFrame,
     FrameKey,
     SettingsMapping,
-    Texts,
     Voice,
     answer_names,
 )
-from judgerel_ray.protocols.waves.work import (
-    candidate_answer_to_judge,
-    judging_condition,
-    over_temperatures,
-)
+from judgerel_ray.protocols.waves.work import judging_condition
 
 
 def render_rating(
@@ -216,7 +209,6 @@ class Rating(Protocol):
 
     name = "rating"
     table: ClassVar[type[AskTable]] = RatingAsk
-    traits = SHIPPED["rating"]
     texts = {
         "question": ("question", "response", "criterion", "scale"),
         "context": ("context", "question", "response", "criterion", "scale"),
@@ -250,42 +242,30 @@ class Rating(Protocol):
         asked_for = RatingAsk.of(ask)
         return asked_for.criteria, asked_for.scales
 
-    def judging_work(
-        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> Asked:
-        """Every response x criterion x definition x scale x template."""
-        facets = tuple(facets_of(frame))
-        for name in answer_names(frame, item):
-            answer = candidate_answer_to_judge(frame, item, name, texts)
-            if answer is None:
-                continue
-            for facet in facets:
-                labels = scale_labels(facet.scale)
-                menu = menu_for(
-                    facet.template,
-                    labels,
-                    labels=labels,
-                    reader=frame.ask.reader,
-                    scale=facet.scale,
-                )
-                blank = replace(
-                    judging_condition(frame, voice, item, facet.template),
-                    menu=menu,
-                    responder=name,
-                    criterion=facet.criterion.name,
-                    definition=facet.definition,
-                    scale=facet.scale.name,
-                )
-                prompt = render_rating(
-                    facet.template,
-                    item,
-                    answer.text or "",
-                    criterion=facet.criterion,
-                    definition=facet.definition,
-                    scale=facet.scale,
-                )
-                for ask in over_temperatures(frame, blank, prompt, answer.parents):
-                    yield ask, answer.never(name)
+    def put(
+        self, frame: AskFrame, voice: Voice, item: Item, answer: str
+    ) -> Iterator[tuple[Condition, tuple[Message, ...]]]:
+        """By every criterion, definition, scale and template."""
+        for facet in facets_of(frame):
+            template, scale, labels = facet.template, facet.scale, scale_labels(facet.scale)
+            blank = replace(
+                judging_condition(frame, voice, item, template),
+                menu=menu_for(
+                    template, labels, labels=labels, reader=frame.ask.reader, scale=scale
+                ),
+                criterion=facet.criterion.name,
+                definition=facet.definition,
+                scale=scale.name,
+            )
+            prompt = render_rating(
+                template,
+                item,
+                answer,
+                criterion=facet.criterion,
+                definition=facet.definition,
+                scale=scale,
+            )
+            yield blank, prompt
 
     def n_shown(self, frame: AskFrame, item: Item) -> int:
         """A template puts every response by every criterion, definition and scale."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Number, Often
 from judgerel_ray.protocols.prompts import question_form
 from judgerel_ray.protocols.protocol import Protocol
@@ -39,7 +38,6 @@ class Respond(Protocol):
 
     name = "respond"
     table: ClassVar[type[AskTable]] = RespondAsk
-    traits = SHIPPED["respond"]
     texts = {
         "question": ("question",),
         "context": ("context", "question"),

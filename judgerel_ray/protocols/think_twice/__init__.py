@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from judgerel_ray.core import Item, Role, SweepError
-from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.think_twice.thinking import (
@@ -62,7 +61,6 @@ class ThinkTwice(Protocol):
 
     name = "think_twice"
     table: ClassVar[type[AskTable]] = ThinkTwiceAsk
-    traits = SHIPPED["think_twice"]
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -107,11 +108,80 @@ class Thought:
     keys: tuple[str, str]
     selected: str | None
     chosen: str | None
+    menu: Menu
 
     @property
     def is_there(self) -> bool:
         """Whether there is anything to show of it."""
         return bool((self.selected or "").strip() and (self.chosen or "").strip())
+
+    def is_sure(self, threshold: float) -> bool:
+        """Whether the answer can be read, and is stated with at least this confidence."""
+        text, menu, end = self.chosen, self.menu, finish_reason_of(self.chosen)
+        if text is None or read_verdict(text, finish_reason=end, menu=menu).label is None:
+            return False
+        stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
+        return stated is not None and stated >= threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thinker:
+    """A model that thinks twice about an item, in the words of a template at a temperature."""
+
+    frame: AskFrame
+    voice: Voice
+    item: Item
+    template: Template
+    temperature: float
+
+    def select(self) -> Condition:
+        """The condition of the first step."""
+        most = ThinkTwiceAsk.of(self.frame.ask).candidates
+        prompt = render_select(self.template, self.item, most=most)
+        return keyed_condition(self._blank("select", _selecting(self.item, most)), prompt)
+
+    def choose(self, parent: str, selected: str | None) -> Condition:
+        """The condition of the second step; without a prompt where the first has no text."""
+        most = ThinkTwiceAsk.of(self.frame.ask).candidates
+        offered = _selecting(self.item, most)
+        end = finish_reason_of(selected)
+        read = read_selection(selected, finish_reason=end, menu=offered)
+        kept = read.labels or offered.labels
+        ids = tuple(offered.option_ids[offered.labels.index(label)] for label in kept)
+        reader = self.frame.ask.reader
+        menu = Menu(labels=kept, option_ids=ids, form="final_answer", reader=reader)
+        prompt: tuple[Message, ...] = ()
+        if selected is not None and selected.strip():
+            prompt = render_choose(self.template, self.item, most=most, selected=selected)
+        return keyed_condition(self._blank("choose", menu), prompt, parents=(parent,))
+
+    def thought(self, replication: int, texts: Texts) -> Thought | None:
+        """What it answered; None while that has not landed."""
+        first = request_key(self.select().condition_key, replication)
+        if first not in texts:
+            return None
+        choose = self.choose(first, texts[first])
+        second = request_key(choose.condition_key, replication)
+        if second not in texts or choose.menu is None:
+            return None
+        return Thought(
+            keys=(first, second), selected=texts[first], chosen=texts[second], menu=choose.menu
+        )
+
+    def is_reached(self, level: int, replication: int, texts: Texts) -> bool:
+        """Whether every model before `level` answered, and none was sure enough."""
+        threshold = ThinkTwiceAsk.of(self.frame.ask).cascade
+        for voice in self.frame.responders[:level]:
+            thought = replace(self, voice=voice).thought(replication, texts)
+            if thought is None or (threshold is not None and thought.is_sure(threshold)):
+                return False
+        return True
+
+    def _blank(self, stage: str, menu: Menu) -> Condition:
+        blank = blank_step(
+            self.frame, self.voice, self.item, self.template, stage=stage, role="responder"
+        )
+        return replace(blank, temperature=self.temperature, menu=menu)
 
 
 def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> Asked:
@@ -121,114 +191,23 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
     depends on what those before it said.
     """
     level, step = divmod(wave, 2)
-    for template in frame.templates:
-        for temperature in frame.temperatures:
-            n = frame.replications(temperature)
-            select = _select(frame, voice, item, template, temperature)
-            if wave == 0:
-                yield Ask(condition=select, first=0, n=n), None
+    for template, temperature in product(frame.templates, frame.temperatures):
+        thinker = Thinker(
+            frame=frame, voice=voice, item=item, template=template, temperature=temperature
+        )
+        select, n = thinker.select(), frame.replications(temperature)
+        if wave == 0:
+            yield Ask(condition=select, first=0, n=n), None
+            continue
+        for r in range(n):
+            if level and not thinker.is_reached(level, r, texts):
                 continue
-            for r in range(n):
-                if level and not _goes_on(frame, level, item, template, temperature, r, texts):
-                    continue
-                if step == 0:
-                    yield Ask(condition=select, first=r, n=1), None
-                    continue
-                key = request_key(select.condition_key, r)
-                if key not in texts:
-                    continue
-                choose = _choose(frame, voice, item, template, temperature, key, texts[key])
+            if step == 0:
+                yield Ask(condition=select, first=r, n=1), None
+            elif (key := request_key(select.condition_key, r)) in texts:
+                choose = thinker.choose(key, texts[key])
                 never = None if choose.prompt else "its first step has no text"
                 yield Ask(condition=choose, first=r, n=1), never
-
-
-def _goes_on(
-    frame: AskFrame,
-    level: int,
-    item: Item,
-    template: Template,
-    temperature: float,
-    replication: int,
-    texts: Texts,
-) -> bool:
-    """Whether every model before `level` answered, and none was sure enough."""
-    for voice in frame.responders[:level]:
-        select = _select(frame, voice, item, template, temperature)
-        first = request_key(select.condition_key, replication)
-        if first not in texts:
-            return False
-        choose = _choose(frame, voice, item, template, temperature, first, texts[first])
-        second = request_key(choose.condition_key, replication)
-        if second not in texts or _is_sure(frame, choose.menu, texts[second]):
-            return False
-    return True
-
-
-def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
-    """Whether an answer can be read, and is stated with the confidence a cascade asks for."""
-    threshold = ThinkTwiceAsk.of(frame.ask).cascade
-    if text is None or menu is None or threshold is None:
-        return False
-    end = finish_reason_of(text)
-    if read_verdict(text, finish_reason=end, menu=menu).label is None:
-        return False
-    stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
-    return stated is not None and stated >= threshold
-
-
-def landed_thought(
-    frame: AskFrame, voice: Voice, item: Item, template: Template, texts: Texts
-) -> Thought | None:
-    """A model's replication 0 at the temperature compared; None while it has not landed."""
-    temperature = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
-    select = _select(frame, voice, item, template, temperature)
-    first = request_key(select.condition_key, 0)
-    if first not in texts:
-        return None
-    choose = _choose(frame, voice, item, template, temperature, first, texts[first])
-    second = request_key(choose.condition_key, 0)
-    if second not in texts:
-        return None
-    return Thought(keys=(first, second), selected=texts[first], chosen=texts[second])
-
-
-def _select(
-    frame: AskFrame, voice: Voice, item: Item, template: Template, temperature: float
-) -> Condition:
-    """The condition of a model's first step."""
-    blank = blank_step(frame, voice, item, template, stage="select", role="responder")
-    most = ThinkTwiceAsk.of(frame.ask).candidates
-    blank = replace(blank, temperature=temperature, menu=_selecting(item, most))
-    return keyed_condition(blank, render_select(template, item, most=most))
-
-
-def _choose(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    temperature: float,
-    parent: str,
-    selected: str | None,
-) -> Condition:
-    """The condition of the second step; without a prompt where the first has no text."""
-    blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
-    most = ThinkTwiceAsk.of(frame.ask).candidates
-    offered = _selecting(item, most)
-    end = finish_reason_of(selected)
-    read = read_selection(selected, finish_reason=end, menu=offered)
-    kept = read.labels or offered.labels
-    menu = Menu(
-        labels=kept,
-        option_ids=tuple(offered.option_ids[offered.labels.index(label)] for label in kept),
-        form="final_answer",
-        reader=frame.ask.reader,
-    )
-    blank = replace(blank, temperature=temperature, menu=menu)
-    if selected is None or not selected.strip():
-        return keyed_condition(blank, (), parents=(parent,))
-    prompt = render_choose(template, item, most=most, selected=selected)
-    return keyed_condition(blank, prompt, parents=(parent,))
 
 
 def _selecting(item: Item, most: int) -> Menu:
@@ -248,20 +227,26 @@ def blank_step(
     frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
 ) -> Condition:
     """A condition of think_twice with everything but its menu, temperature and prompt."""
-    blank = blank_condition(
-        voice, item, protocol="think_twice", stage=stage, role=role, template=template
-    )
     ask = frame.ask
+    blank = blank_condition(
+        voice, item, ask, protocol="think_twice", stage=stage, role=role, template=template
+    )
     names = [one.name for one in frame.responders]
     block = int(ThinkTwiceAsk.of(ask).cascade is not None and voice.name in names[1:])
-    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)
+    return replace(blank, block=block)
 
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Asked:
     """What a judge is asked: role x template x order x temperature."""
-    for role, template in ((r, t) for r in comparing_roles(frame, voice) for t in frame.templates):
+    answered_at = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
+    for role, template in product(comparing_roles(frame, voice), frame.templates):
         others = compared(frame, voice, role)
-        thoughts = {one.name: landed_thought(frame, one, item, template, texts) for one in others}
+        thoughts = {
+            one.name: Thinker(
+                frame=frame, voice=one, item=item, template=template, temperature=answered_at
+            ).thought(0, texts)
+            for one in others
+        }
         known = {name: thought for name, thought in thoughts.items() if thought is not None}
         if len(known) < len(thoughts):
             continue

@@ -25,7 +25,8 @@ def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> FrameKey:
         "turn1": (texts.get("question"),),
         "turn2": (texts.get("question"), texts.get("dialogue")),
     }[stage]
-    sampling = (settings.temperature, settings.top_k, settings.top_p, settings.max_tokens)
+    how = settings.sampling
+    sampling = (settings.temperature, how.top_k, how.top_p, how.max_tokens)
     return (item.benchmark, item.item_id, stage, *wording, *sampling)
 
 
@@ -81,6 +82,20 @@ class _Tally:
     requests: int = 0
     requests_at_most: int = 0
 
+    def stage(self, frame: AskFrame, voice: Voice, wave: int, role: str, stage: str) -> StageCount:
+        """Give them as what a stage of an ask makes of a judge."""
+        return StageCount(
+            ask=frame.index,
+            judge=voice.name,
+            role=role,
+            stage=stage,
+            wave=wave,
+            items=len(self.items),
+            conditions=self.conditions,
+            requests=self.requests,
+            requests_at_most=self.requests_at_most,
+        )
+
 
 def answer_counts(
     frame: AskFrame, wave: int, voice: Voice, written: dict[FrameKey, int]
@@ -104,22 +119,12 @@ def answer_counts(
             tally.requests += settings.n - before
             tally.conditions += settings.n - before if wave == 1 else before == 0
     for stage, tally in tallies.items():
-        yield StageCount(
-            ask=frame.index,
-            judge=voice.name,
-            role="responder",
-            stage=stage,
-            wave=wave,
-            items=len(tally.items),
-            conditions=tally.conditions,
-            requests=tally.requests,
-            requests_at_most=tally.requests,
-        )
+        tally.requests_at_most = tally.requests
+        yield tally.stage(frame, voice, wave, "responder", stage)
 
 
 def judge_count(frame: AskFrame, voice: Voice, judged: dict[FrameKey, int]) -> StageCount:
     """Count what the judges' stage adds to the judgments that `judged` counts by mark."""
-    ask = frame.ask
     tally = _Tally()
     per_prompt = sum(frame.replications(temperature) for temperature in frame.temperatures)
     at_most = sum(frame.most_replications(temperature) for temperature in frame.temperatures)
@@ -133,17 +138,8 @@ def judge_count(frame: AskFrame, voice: Voice, judged: dict[FrameKey, int]) -> S
         tally.conditions += shown * n_templates * n_temperatures
         tally.requests += shown * n_templates * per_prompt
         tally.requests_at_most += shown * n_templates * at_most
-    return StageCount(
-        ask=frame.index,
-        judge=voice.name,
-        role="scorer" if ask.mode == "exact" else "judge",
-        stage="exact" if ask.mode == "exact" else "judge",
-        wave=frame.respond_waves,
-        items=len(tally.items),
-        conditions=tally.conditions,
-        requests=tally.requests,
-        requests_at_most=tally.requests_at_most,
-    )
+    role, stage = ("scorer", "exact") if frame.ask.mode == "exact" else ("judge", "judge")
+    return tally.stage(frame, voice, frame.respond_waves, role, stage)
 
 
 def _add_shared(

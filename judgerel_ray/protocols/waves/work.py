@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 
 from judgerel_ray.core import (
     Ask,
@@ -20,6 +21,7 @@ from judgerel_ray.core import (
     request_key,
     seed_base,
 )
+from judgerel_ray.protocols.ask import AskTable, RespondSettings
 from judgerel_ray.protocols.prompts import Template, question_form, render_respond
 from judgerel_ray.protocols.replies.forms import answer_frame
 from judgerel_ray.protocols.replies.verdicts import stop_strings
@@ -27,16 +29,24 @@ from judgerel_ray.protocols.waves.frame import Asked, AskFrame, Texts, Voice
 
 
 def blank_condition(
-    voice: Voice, item: Item, *, protocol: str, stage: str, role: Role, template: Template
+    voice: Voice,
+    item: Item,
+    sampling: AskTable | RespondSettings,
+    *,
+    protocol: str,
+    stage: str,
+    role: Role,
+    template: Template,
 ) -> Condition:
-    """A condition of this item with everything but its prompt and sampling parameters.
+    """A condition of this item with everything but its prompt and temperature.
 
     Examples
     --------
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> blank_condition(Voice(name="m", fingerprint="0"), item, protocol="respond", stage="answer",
-    ...                 role="responder", template=load_template("respond", "default")).responder
+    >>> blank_condition(Voice(name="m", fingerprint="0"), item, RespondSettings(),
+    ...                 protocol="respond", stage="answer", role="responder",
+    ...                 template=load_template("respond", "default")).responder
     'm'
     """
     return Condition(
@@ -52,17 +62,18 @@ def blank_condition(
         prompt=(),
         template=template.name,
         temperature=1.0,
-        top_k=0,
-        top_p=1.0,
-        max_tokens=1,
+        top_k=sampling.top_k,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
         responder=voice.name if role == "responder" else None,
     )
 
 
 def judging_condition(frame: AskFrame, voice: Voice, item: Item, template: Template) -> Condition:
     """A judge's condition, likewise."""
+    ask = frame.ask
     return blank_condition(
-        voice, item, protocol=frame.ask.protocol, stage="judge", role="judge", template=template
+        voice, item, ask, protocol=ask.protocol, stage="judge", role="judge", template=template
     )
 
 
@@ -120,9 +131,7 @@ class AnswerSettings:
 
     template: Template
     temperature: float
-    top_k: int
-    top_p: float
-    max_tokens: int
+    sampling: AskTable | RespondSettings
     n: int
 
 
@@ -150,24 +159,14 @@ def respond_settings(frame: AskFrame) -> Iterator[AnswerSettings]:
     """Every way in which this ask has answers written."""
     ask = frame.ask
     if not frame.protocol.traits.judges:
-        for template in frame.templates:
-            for temperature in ask.temperatures:
-                yield AnswerSettings(
-                    template=template,
-                    temperature=temperature,
-                    top_k=ask.top_k,
-                    top_p=ask.top_p,
-                    max_tokens=ask.max_tokens,
-                    n=frame.replications(temperature),
-                )
-    elif frame.respond is not None and frame.respond_template is not None:
-        respond = frame.respond
+        for template, temperature in product(frame.templates, ask.temperatures):
+            n = frame.replications(temperature)
+            yield AnswerSettings(template=template, temperature=temperature, sampling=ask, n=n)
+    elif (respond := frame.respond) is not None and frame.respond_template is not None:
         yield AnswerSettings(
             template=frame.respond_template,
             temperature=respond.temperature,
-            top_k=respond.top_k,
-            top_p=respond.top_p,
-            max_tokens=respond.max_tokens,
+            sampling=respond,
             n=1,
         )
 
@@ -229,15 +228,15 @@ def written_answer(
 def _blank(voice: Voice, item: Item, stage: str, settings: AnswerSettings) -> Condition:
     """A responder's condition: protocol respond for every judge, so that asks share answers."""
     blank = blank_condition(
-        voice, item, protocol="respond", stage=stage, role="responder", template=settings.template
+        voice,
+        item,
+        settings.sampling,
+        protocol="respond",
+        stage=stage,
+        role="responder",
+        template=settings.template,
     )
-    return replace(
-        blank,
-        temperature=settings.temperature,
-        top_k=settings.top_k,
-        top_p=settings.top_p,
-        max_tokens=settings.max_tokens,
-    )
+    return replace(blank, temperature=settings.temperature)
 
 
 def candidate_answer_to_judge(
@@ -265,9 +264,6 @@ def over_temperatures(
         condition = replace(
             blank,
             temperature=temperature,
-            top_k=ask.top_k,
-            top_p=ask.top_p,
-            max_tokens=ask.max_tokens,
             stop=stop,
             scoring=Scoring(kind="verdict") if ask.verdict_logprobs else None,
         )
@@ -292,14 +288,5 @@ def _explored(
         passes=exact.passes,
         draws=exact.draws,
     )
-    condition = replace(
-        blank,
-        stage="exact",
-        role="scorer",
-        temperature=1.0,
-        top_k=ask.top_k,
-        top_p=ask.top_p,
-        max_tokens=ask.max_tokens,
-        scoring=scoring,
-    )
+    condition = replace(blank, stage="exact", role="scorer", temperature=1.0, scoring=scoring)
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
