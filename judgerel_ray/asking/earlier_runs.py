@@ -114,7 +114,7 @@ def _learn(
     may rest on what that held: it is forgotten where that lost rows, and not taken where that is
     none of the runs any more.
     """
-    stated = unseal(run.files.read_many([EARLIER]).get(EARLIER), EARLIER, run.identity)
+    stated = unseal(run.files.find(EARLIER), EARLIER, run.identity)
     if stated is None:
         return True
     if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):

@@ -225,7 +225,7 @@ def _conditions(
 
 def _whole(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:
     """A file that landed, or StoreError where its bytes are others."""
-    data = run.files.read_many([name]).get(name)
+    data = run.files.find(name)
     if data is None or sha256(data) != digest:
         raise StoreError(
             f"a file that landed is {'gone' if data is None else 'altered'}",
