@@ -54,7 +54,13 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.design import AskFrame, Texts, planned_asks
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.model_files import ModelContent, is_local, known_content, model_content
+from judgerel_ray.engines.model_files import (
+    ModelContent,
+    hub_model,
+    is_local,
+    known_content,
+    model_content,
+)
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     CommitRecord,
@@ -132,10 +138,7 @@ class HubModels:
             content = self._content(spec, refreshes, here)
             if isinstance(content, EngineStartError):
                 error = error or content
-                content = ModelContent(
-                    kind="hub", name=spec.model, identity=spec.revision or "main", resolved=False,
-                    weights=None, revision=spec.revision or "main",
-                )  # fmt: skip
+                content = hub_model(spec, spec.revision or "main", resolved=False)
             known[judge.name] = {"model": asdict(content)}
         return SweepWithModels(resolve(asked, known=known), error)
 

@@ -12,7 +12,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -117,11 +117,7 @@ class JudgeBoard:
             "owed": self.owed,
             "failed": self.failed,
             "outcomes": dict(sorted(self.outcomes.items())),
-            "tokens": {
-                "prompt": self.tokens.prompt,
-                "cached": self.tokens.cached,
-                "generated": self.tokens.generated,
-            },
+            "tokens": asdict(self.tokens),
             "busy_seconds": round(self.busy_s, 3),
             "requests_per_s": self.requests_per_s,
             "tokens_per_s": self.tokens_per_s,

@@ -57,8 +57,7 @@ class Generation:
         return generation_name(self.number)
 
 
-generation_name, parse_generation = numbered_names("generation-", ".json")
-"""Of a generation's record."""
+generation_name, parse_generation = numbered_names("generation-", ".json")  # of its record
 
 
 def read_generations(

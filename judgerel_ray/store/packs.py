@@ -36,8 +36,7 @@ _LEVEL = 1  # of gzip: digests, most of a record, hardly get smaller at higher o
 _HEADER_END = b"\n}\n"
 
 
-pack_name, parse_pack = numbered_names("session-", ".pack")
-"""Of the pack that a session left."""
+pack_name, parse_pack = numbered_names("session-", ".pack")  # of a session
 
 
 def packed_records(

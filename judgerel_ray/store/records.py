@@ -205,10 +205,8 @@ def numbered_names(before: str, after: str) -> tuple[NameOf, NumberOf]:
     return name_of, number_of
 
 
-session_name, parse_session = numbered_names("session-", ".json")
-"""Of a session's record."""
-end_name, parse_end = numbered_names("session-", ".ended")
-"""Of the mark that a session has ended."""
+session_name, parse_session = numbered_names("session-", ".json")  # of its record
+end_name, parse_end = numbered_names("session-", ".ended")  # of the mark that it has ended
 
 
 def parse_attempt(name: str) -> AttemptId | None:

@@ -28,7 +28,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
-from judgerel_ray.fleet.lease import rest_of
+from judgerel_ray.fleet.lease import asked_ranges, rest_of, unlanded
 from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
@@ -169,9 +169,6 @@ class NeverSent:
                 prices=None,
                 landed_at=datetime.now(UTC),
             )
-            conditions: dict[str, list[tuple[int, int]]] = {}
-            for ask, _ in asks:
-                conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
             land(
                 self.run,
                 session=self.session,
@@ -180,7 +177,7 @@ class NeverSent:
                 judge=judge,
                 judgments=rows.judgments,
                 completions=rows.completions,
-                conditions=conditions,
+                conditions=asked_ranges(ask for ask, _ in asks),
                 tokens=TokenCounts(),
                 seconds=0.0,
                 engine={"engine": "none"},
@@ -394,9 +391,4 @@ def _extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
 
 def pending_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
     """The replications of an ask that have not landed, as ranges."""
-    end = ask.first + ask.n
-    return [
-        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
-        for first, n in ledger.owed(ask.condition.condition_key, end)
-        if first + n > ask.first
-    ]
+    return unlanded(ask, ledger.landed.get(ask.condition.condition_key, ()))
