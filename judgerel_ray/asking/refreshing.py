@@ -52,7 +52,7 @@ from judgerel_ray.core import (
     TokenCounts,
     printable,
 )
-from judgerel_ray.design import AskFrame, Texts, planned_asks
+from judgerel_ray.design import planned_asks
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.model_files import (
     ModelContent,
@@ -361,7 +361,8 @@ def carry_landed(
     lacking: list[str] = []
     reader = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
-    planned = cache(lambda: _planned_parents(resolved.frames, earlier.texts))
+    asks = partial(planned_asks, resolved.frames, earlier.texts)
+    planned = cache(lambda: frozenset(key for ask in asks() for key in ask.condition.parents))
     without_texts: list[tuple[RunDirectory, CommitRecord]] = []
 
     def again() -> Iterator[tuple[RunDirectory, CommitRecord, bool]]:
@@ -485,11 +486,6 @@ def _carry(
         parents=parents,
     )
     return rows.height if landed else 0
-
-
-def _planned_parents(frames: Sequence[AskFrame], texts: Texts) -> frozenset[str]:
-    """Keys of all answers that planned prompts hold."""
-    return frozenset(key for ask in planned_asks(frames, texts) for key in ask.condition.parents)
 
 
 State = Literal["held", "unchanged", "done", "partial", "pending"]
@@ -637,7 +633,9 @@ class _Trigger:
         n_left = 0
         for asked in refresh.sweeps:
             self.lease.check()
-            resolved, error = self._resolved(named[asked.name], asked, refresh, before)
+            resolved, error = self.hub.resolve(
+                named[asked.name], before, here=refresh, first=asked.first
+            )
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
             here = [run for _, run in self.directory.runs(asked.name, [refresh])]
@@ -725,12 +723,6 @@ class _Trigger:
                         f"refresh: since = {refresh.number} in [drift]",
                     ) from error
 
-    def _resolved(
-        self, sweep: Sweep, asked: RefreshSweep, refresh: Refresh, before: Sequence[Refresh]
-    ) -> SweepWithModels:
-        """A sweep as a refresh asks it."""
-        return self.hub.resolve(sweep, before, here=refresh, first=asked.first)
-
     def _is_as_begun(self, refresh: Refresh, before: Sequence[Refresh]) -> bool:
         """Whether the sweeps of an unfinished refresh still ask what its runs were begun with."""
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
@@ -741,7 +733,9 @@ class _Trigger:
             if run is None:
                 continue
             stated = read_manifest(run).get("sweep")
-            resolved, _ = self._resolved(named[asked.name], asked, refresh, before)
+            resolved, _ = self.hub.resolve(
+                named[asked.name], before, here=refresh, first=asked.first
+            )
             if not resolved.is_of(stated):
                 return False
         return True

@@ -121,7 +121,7 @@ class Ledger:
     @property
     def outcomes(self) -> Mapping[str, int]:
         """Rows by outcome, of all judges."""
-        return _summed(totals.outcomes for totals in self.judges.values())
+        return summed_counts(totals.outcomes for totals in self.judges.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,12 +333,12 @@ def _totals(
     return {
         judge: JudgeTotals(
             rows=sum(record.rows - len(duplicates.get(record.name, ())) for record in records),
-            outcomes=_summed(
+            outcomes=summed_counts(
                 _outcomes(record, duplicates.get(record.name, ()), run) for record in records
             ),
             tokens=sum((record.tokens for record in records), TokenCounts()),
             seconds=sum(record.seconds for record in records),
-            thoughts=_summed(record.thoughts for record in records),
+            thoughts=summed_counts(record.thoughts for record in records),
         )
         for judge, records in sorted(grouped.items())
     }
@@ -360,7 +360,7 @@ def _outcomes(
     return count_outcomes(rows.filter(~pl.col("key").is_in(dropped)))
 
 
-def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def summed_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add counts up by name, sorted."""
     total: Counter[str] = Counter()
     for one in counts:

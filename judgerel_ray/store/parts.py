@@ -24,6 +24,7 @@ from judgerel_ray.store.records import (
     attempt_name,
     commit_content,
     read_attempt,
+    requests_in,
     seal,
     union,
     unseal,
@@ -418,12 +419,7 @@ def expected_keys(conditions: Mapping[str, Sequence[Range]]) -> list[str]:
     >>> len(expected_keys({"00": [(0, 3)], "01": [(5, 1)]}))
     4
     """
-    return [
-        request_key(key, replication)
-        for key, ranges in conditions.items()
-        for first, n in ranges
-        for replication in range(first, first + n)
-    ]
+    return [request_key(*one) for one in requests_in(conditions)]
 
 
 def _checked(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -79,6 +79,19 @@ def overlap(ranges: Iterable[Range], new: Range) -> tuple[int, ...]:
         for start, length in union(ranges)
         for replication in range(max(start, first), min(start + length, first + n))
     )
+
+
+def requests_in(conditions: Mapping[str, Iterable[Range]]) -> Iterator[tuple[str, int]]:
+    """Every condition's key with each of its replications.
+
+    Examples
+    --------
+    >>> list(requests_in({"00": [(0, 2)], "01": [(5, 1)]}))
+    [('00', 0), ('00', 1), ('01', 5)]
+    """
+    for key, ranges in conditions.items():
+        for first, n in ranges:
+            yield from ((key, replication) for replication in range(first, first + n))
 
 
 FOLDER = "commits"

@@ -96,27 +96,27 @@ def _refused(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[tuple[in
     question hold the same words.
     """
     forms: dict[str, list[Item]] = {}
-    for item in sorted(frame.items, key=_bytes_of, reverse=True):
+    for item in sorted(frame.items, key=item_bytes, reverse=True):
         forms.setdefault(question_form(item), []).append(item)
     for items in forms.values():
         rest = 0
         for place, item in enumerate(items):
-            if place and _bytes_of(item) + rest <= fit.longest:
+            if place and item_bytes(item) + rest <= fit.longest:
                 break  # the others are shorter still
             once = replace(frame, items=(item,))
             for work in build_wave(once, 0, voice, {}):
                 for ask in work.asks:
                     condition = ask.condition
                     room = most_tokens(condition, fit.spare)
-                    rest = max(rest, room - _bytes_of(item))
+                    rest = max(rest, room - item_bytes(item))
                     if refusal := fit.refusal(condition):
                         yield cast("int", refusal.where["prompt_tokens"]), condition.max_tokens
 
 
-def _bytes_of(item: Item) -> int:
+def item_bytes(item: Item) -> int:
     """Bytes of what a prompt may hold of an item."""
     texts = [item.question, item.context or "", *item.turns, *(o.text for o in item.options)]
-    return sum(len(text.encode()) for text in texts)
+    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
 
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.

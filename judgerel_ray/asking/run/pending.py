@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
+from judgerel_ray.asking.plan.planning import item_bytes
 from judgerel_ray.asking.run.rounds import Asks, Rounds
 from judgerel_ray.core import Ask, Completion, Item, RequestRefused, TokenCounts
 from judgerel_ray.design import (
@@ -82,7 +83,7 @@ class Unwriting:
         form = self._forms.get(kind)
         if form is None:
             form = self._forms[kind] = self._written(item)
-        longer = _bytes_of(item) - form.n_bytes
+        longer = item_bytes(item) - form.n_bytes
         if not form.n or (self.fit is not None and form.room + longer > self.fit.longest):
             return None
         n, n_pieces, key = form.n, form.n_pieces, ""
@@ -112,15 +113,9 @@ class Unwriting:
             n=sum(ask.n for ask in asks),
             n_pieces=len(asks),
             units=sum_units(asks),
-            n_bytes=_bytes_of(item),
+            n_bytes=item_bytes(item),
             room=max((most_tokens(ask.condition, spare) for ask in asks), default=0),
         )
-
-
-def _bytes_of(item: Item) -> int:
-    """Bytes of what a prompt may hold of an item."""
-    texts = [item.question, item.context or "", *item.turns, *(o.text for o in item.options)]
-    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
 
 
 IMPOSSIBLE_BATCH = 2_000

@@ -28,7 +28,6 @@ from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, Swee
 from judgerel_ray.design import Voice, planned_asks
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.fleet.landing import read_by_condition, without_thought
-from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.protocols import READER_VERSION
 from judgerel_ray.protocols.ask import Sample
 from judgerel_ray.stats import clopper_pearson
@@ -50,6 +49,8 @@ from judgerel_ray.store.generations import (
     parse_generation,
 )
 from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+from judgerel_ray.store.parts import expected_keys
+from judgerel_ray.store.records import requests_in
 from judgerel_ray.tables import frame_to_items
 
 READER = "judgerel_ray"
@@ -242,12 +243,7 @@ def _read_again(
     conditions: Mapping[str, Condition],
 ) -> pl.DataFrame:
     """Judgments of a commit, as their texts are read now."""
-    asked = {
-        request_key(key, replication): conditions[key]
-        for key, ranges in commit.conditions.items()
-        for first, n in ranges
-        for replication in range(first, first + n)
-    }
+    asked = {request_key(key, n): conditions[key] for key, n in requests_in(commit.conditions)}
     before = before.cast({"judge": pl.String})  # a category in parts
     text_of = dict(texts.select("key", "text").iter_rows())
     read = [
@@ -336,13 +332,8 @@ def replay_run(
 
 def _replies(landed: RejudgedRun) -> pl.DataFrame:
     """Requests that have a reply, with it; probabilities that were read have none."""
-    scored = {key for key, one in landed.conditions.items() if one.scoring is not None}
-    unasked = [
-        request_key(key, replication)
-        for key in scored
-        for first, n in landed.ledger.landed[key]
-        for replication in range(first, first + n)
-    ]
+    scored = (key for key, one in landed.conditions.items() if one.scoring is not None)
+    unasked = expected_keys({key: landed.ledger.landed[key] for key in scored})
     ledger = read_ledger(landed.run)
     columns = ("key", "judge", "item_id", "temperature", "replication", "completion_tokens")
     with reading(landed.run.url):
@@ -365,11 +356,9 @@ def _draw(keys: Iterable[str], n: int, seed: int) -> list[str]:
 def _asks(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
     """The requests of these keys."""
     return {
-        key: Ask(condition=condition, first=replication, n=1)
-        for name, condition in landed.conditions.items()
-        for first, n in landed.ledger.landed[name]
-        for replication in range(first, first + n)
-        if (key := request_key(name, replication)) in keys
+        key: Ask(condition=landed.conditions[name], first=replication, n=1)
+        for name, replication in requests_in(landed.ledger.landed)
+        if name in landed.conditions and (key := request_key(name, replication)) in keys
     }
 
 
@@ -394,7 +383,6 @@ def _spec(landed: RejudgedRun, judge: str) -> EngineSpec:
 async def _ask_alone(spec: EngineSpec, asks: Iterable[Ask]) -> list[Completion]:
     """Ask one request after the other, with nothing beside it."""
     engine = make_engine(spec)
-    share_limits(engine, None)
     try:
         await engine.start()
         return [
