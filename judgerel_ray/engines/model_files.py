@@ -177,7 +177,7 @@ def is_local(model: str) -> bool:
     return model.startswith(("/", "./", "../", "~")) or Path(model).exists()
 
 
-def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None) -> ModelContent:
+def model_content(spec: EngineSpec, *, known: object = None) -> ModelContent:
     """Identify a judge's model.
 
     Parameters

@@ -70,7 +70,7 @@ from judgerel_ray.fleet.lease import (
     GrowingAsk,
     Lease,
     Receipt,
-    asked_ranges,
+    ranges_by_condition,
     split_leased_ask,
 )
 from judgerel_ray.fleet.limiting import LimitsShare, seen_backends, share_limits
@@ -371,7 +371,7 @@ class JudgeActor:
     def _check(self, lease: Lease, answered: Sequence[_Answered]) -> None:
         """Do all of landing but the writing."""
         rows = self._rows(lease, answered)
-        places = lease.judge, lease.attempt, asked_ranges(ask for ask, _ in answered)
+        places = lease.judge, lease.attempt, ranges_by_condition(ask for ask, _ in answered)
         encode_rows(rows.judgments, rows.completions, *places)
 
     def _written(
@@ -387,7 +387,7 @@ class JudgeActor:
             judge=lease.judge,
             judgments=rows.judgments,
             completions=rows.completions,
-            conditions=asked_ranges(ask for ask, _ in answered),
+            conditions=ranges_by_condition(ask for ask, _ in answered),
             tokens=tokens,
             seconds=seconds,
             engine=self._facts | seen_backends(self._engine),

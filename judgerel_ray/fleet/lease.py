@@ -211,7 +211,7 @@ def unlanded(ask: Ask, landed: Iterable[Range]) -> list[Ask]:
     ]
 
 
-def asked_ranges(asks: Iterable[Ask]) -> dict[str, list[Range]]:
+def ranges_by_condition(asks: Iterable[Ask]) -> dict[str, list[Range]]:
     """The replications of asks, by condition."""
     conditions: dict[str, list[Range]] = {}
     for ask in asks:

@@ -216,7 +216,10 @@ class Settlement:
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
         for slot in list(pool.slots.values()):
             self.placement.drop(pool, slot)
-            self._record_leases(pool, slot, message=str(error))
+            for dispatched in slot.leases.values():
+                rest, lease = self._fence(pool, dispatched), dispatched.lease
+                self._record(pool, rest, lease=lease, kind="judge_failed", message=str(error))
+            slot.leases.clear()
         left = pool.suspicion.drain()
         if pool.queue is not None and pool.came_up:
             for ask in pool.queue.drain():
@@ -225,13 +228,6 @@ class Settlement:
                     self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
                     left.clear()
         self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
-
-    def _record_leases(self, pool: JudgePool, slot: Slot, *, message: str) -> None:
-        """Record what an actor of a judge that is given up had not landed."""
-        for dispatched in slot.leases.values():
-            rest = self._fence(pool, dispatched)
-            self._record(pool, rest, lease=dispatched.lease, kind="judge_failed", message=message)
-        slot.leases.clear()
 
     def _record(
         self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str

@@ -51,18 +51,14 @@ def average_pace(commits: Iterable[CommitRecord]) -> Pace:
     Pace(requests_per_s=None, tokens_per_s=None)
     """
     worked = [commit for commit in commits if commit.seconds > 0]
-    seconds = _covered_s((_end(commit), commit.seconds) for commit in worked)
+    ends = (datetime.fromisoformat(commit.written_at) for commit in worked)
+    seconds = _covered_s(zip(ends, (commit.seconds for commit in worked), strict=True))
     if not seconds:
         return Pace(requests_per_s=None, tokens_per_s=None)
     return Pace(
         requests_per_s=sum(commit.rows for commit in worked) / seconds,
         tokens_per_s=sum(commit.tokens.generated for commit in worked) / seconds,
     )
-
-
-def _end(commit: CommitRecord) -> datetime:
-    """When a commit was written."""
-    return datetime.fromisoformat(commit.written_at)
 
 
 def _covered_s(spans: Iterable[tuple[datetime, float]]) -> float:

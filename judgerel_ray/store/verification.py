@@ -545,7 +545,8 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     known: dict[str, int] = {}
     for name, data in records.items():
         known |= dict.fromkeys(read_at_end(name, data, "broken", identity), parse_end(name) or 0)
-    last = max((name for name in records if parse_end(name)), key=_number, default=None)
+    ends = [(number, name) for name in records if (number := parse_end(name))]
+    last = max(ends, default=(0, ""))[1]
     beside = read_at_end(last, records[last], "beside", run.identity) if last else ()
     there = run.files.sizes_of(beside)
     for place in beside:
@@ -580,11 +581,6 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
                 f"torn or altered; {why}, and no number uses it; the next run records that it goes "
                 "on without it",
             )
-
-
-def _number(name: str) -> int:
-    """Number of the session that a mark is of."""
-    return parse_end(name) or 0
 
 
 def _parquet(data: bytes) -> object:

@@ -229,7 +229,9 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
     at_most = sum(count.requests_at_most for count in counts)
-    where = _where_it_runs([s for s in resolved.specs.values() if s.name in asked], at_most)
+    reason = needs_ray((s for s in resolved.specs.values() if s.name in asked), at_most)
+    where = f"runs in one process, without Ray (up to {MOST_REQUESTS:,} requests to such judges)"
+    where = where if reason is None else f"runs on Ray: {reason}"
     notes = [*too_long, *needs, where, *filter(None, thinking)]
     notes += unset_keys([resolved.specs[name] for name in sorted(asked)])
     notes += sweep_remarks(resolved)
@@ -255,14 +257,6 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
         answers=answers_of(resolved.frames, counts),
         asks=tuple(frame.ask for frame in resolved.frames),
     )
-
-
-def _where_it_runs(asked: Sequence[EngineSpec], n_requests: int) -> str:
-    """Say whether a sweep's judges are asked on Ray, and why."""
-    reason = needs_ray(asked, n_requests)
-    if reason is not None:
-        return f"runs on Ray: {reason}"
-    return f"runs in one process, without Ray (up to {MOST_REQUESTS:,} requests to such judges)"
 
 
 def _judge_cost(

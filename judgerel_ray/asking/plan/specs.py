@@ -140,7 +140,8 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
 def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
     """Refuse probabilities that nobody gives or can read, which could only fail once asked."""
     for frame in frames:
-        needed = _needed_for(frame)
+        sampled = "verdict_logprobs" if frame.ask.verdict_logprobs else None
+        needed = frame.protocol.reads_probabilities(frame.ask) or sampled
         if needed is None:
             continue
         for voice in frame.judges:
@@ -161,12 +162,6 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
                 hint="top_k = 50, or draws = 0",
             )
         frame.protocol.check_options(frame)
-
-
-def _needed_for(frame: AskFrame) -> str | None:
-    """What of an ask reads log-probabilities; None where nothing does."""
-    reads = frame.protocol.reads_probabilities(frame.ask)
-    return reads or ("verdict_logprobs" if frame.ask.verdict_logprobs else None)
 
 
 def takes_top_k(spec: EngineSpec) -> bool:

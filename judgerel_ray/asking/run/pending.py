@@ -29,7 +29,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
-from judgerel_ray.fleet.lease import asked_ranges, rest_of, unlanded
+from judgerel_ray.fleet.lease import ranges_by_condition, rest_of, unlanded
 from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
@@ -172,7 +172,7 @@ class NeverSent:
                 judge=judge,
                 judgments=rows.judgments,
                 completions=rows.completions,
-                conditions=asked_ranges(ask for ask, _ in asks),
+                conditions=ranges_by_condition(ask for ask, _ in asks),
                 tokens=TokenCounts(),
                 seconds=0.0,
                 engine={"engine": "none"},

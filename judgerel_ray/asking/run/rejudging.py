@@ -141,7 +141,8 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
             before = _whole(run, commit.data_file, commit.data_sha256)
             texts = _whole(run, commit.texts_file, commit.texts_sha256)
             after = _read_again(before, texts, commit, landed.conditions)
-            n_changed = sum(a != b for a, b in zip(*map(_readings, (before, after)), strict=True))
+            read = (frame.select(READ).rows() for frame in (before, after))
+            n_changed = sum(a != b for a, b in zip(*read, strict=True))
             rows[commit.judge] = rows.get(commit.judge, 0) + before.height
             changed[commit.judge] = changed.get(commit.judge, 0) + n_changed
             if n_changed:
@@ -252,11 +253,6 @@ def _read_again(
     ]
     schema = {name: before.schema[name] for name in READ}
     return before.with_columns(pl.DataFrame(read, schema=schema))
-
-
-def _readings(frame: pl.DataFrame) -> list[tuple[object, ...]]:
-    """What was read, row by row."""
-    return frame.select(READ).rows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
