@@ -406,11 +406,12 @@ def _files(
 ) -> Iterator[Finding]:
     """Check a commit's two files; the judgments that can be read are added to `judgments`."""
     frames = []
+    there = run.files.read_many((commit.data_file, commit.texts_file))
     for name, expected in (
         (commit.data_file, commit.data_sha256),
         (commit.texts_file, commit.texts_sha256),
     ):
-        data = run.files.find(name)
+        data = there.get(name)
         if data is None:
             yield _error("missing_file", name, f"named by {commit.name}, not there")
             continue
