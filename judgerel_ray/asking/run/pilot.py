@@ -365,8 +365,8 @@ class Pilot:
         for one in pilots:
             for ask in one.asks:
                 condition_key = ask.condition.condition_key
-                has_landed = not pending_parts(replace(ask, n=1), ledger)
-                if has_landed and one.key(ask) not in one.replies:
+                is_known = one.key(ask) in one.replies
+                if not is_known and not pending_parts(replace(ask, n=1), ledger):
                     wanted[one.key(ask)] = condition_key
         if not wanted:
             return
