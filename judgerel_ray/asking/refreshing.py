@@ -196,47 +196,6 @@ class Due:
     reasons: tuple[str, ...] = ()
 
 
-def find_due(
-    series: Series,
-    sweeps: Sequence[tuple[Sweep, str]],
-    directory: SeriesDirectory,
-    refreshes: Sequence[Refresh],
-    now: datetime,
-    hub: HubModels,
-    *,
-    is_asked: bool = False,
-) -> Due:
-    """Find what a series is to ask.
-
-    Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
-    ``anchor_every_h = 0``, which is at each trigger once.
-
-    Effects: reads items, models' files and what landed; asks the hub, and no judge. Retry: safe.
-    """
-    asked: list[RefreshSweep] = []
-    reasons: list[str] = []
-    for sweep, role in sweeps:
-        if role == "system":
-            runs = [run for _, run in directory.runs(sweep.name, refreshes)]
-            resolved, _ = hub.resolve(sweep, refreshes)
-            earlier = earlier_of(resolved, runs)
-            if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
-                asked.append(RefreshSweep(name=sweep.name, role="system"))
-                reasons.append(f"{sweep.name}: requests that no refresh has landed")
-                lost = lost_lines(resolved, runs[-1:], earlier)
-                reasons += [f"{sweep.name}: {line}" for line in lost]
-    anchors = []
-    for sweep, role in sweeps:
-        if role == "anchor":
-            made = directory.runs(sweep.name, refreshes)
-            reason = _anchor_reason(series, sweep, made, now, refreshes, hub, is_asked=is_asked)
-            reasons += [f"{sweep.name}: {reason}"] if reason else []
-            first = _next_first(sweep.name, made)
-            anchors.append(RefreshSweep(name=sweep.name, role="anchor", first=first))
-    # Together: without anchors of the same time nothing tells a judge from a system that moved.
-    return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
-
-
 def _wants_more(resolved: Resolved, runs: Sequence[RunDirectory]) -> bool:
     """Whether adaptive conditions want more than landed of them."""
     try:
@@ -258,34 +217,6 @@ def lost_lines(
         refuse_losses(run, losses)
         lines += loss_lines(losses)
     return tuple(lines)
-
-
-def _anchor_reason(
-    series: Series,
-    sweep: Sweep,
-    made: Sequence[tuple[Refresh, RunDirectory]],
-    now: datetime,
-    refreshes: Sequence[Refresh],
-    hub: HubModels,
-    *,
-    is_asked: bool,
-) -> str:
-    """Why anchors are to be judged anew; empty where they are not."""
-    if not made:
-        return "anchors that were never judged"
-    age = (now - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
-    limit = series.anchor_every_h * HOUR_S
-    if not 0 <= age < limit and not (is_asked and limit == 0):
-        return f"anchors last judged {made[-1][0].started_at}"
-    resolved, _ = hub.resolve(sweep, refreshes)
-    earlier = earlier_of(resolved, [run for _, run in made])
-    asks = planned_asks(resolved.frames, earlier.texts)
-    new = {ask.condition.condition_key for ask in asks}
-    for _, commit in earlier.commits():
-        new.difference_update(commit.conditions)
-        if not new:
-            return ""
-    return "anchors or judges that are new" if new else ""
 
 
 def _next_first(sweep: str, made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
@@ -595,10 +526,7 @@ class _Trigger:
                 self.lease.check()
                 self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
         refreshes = self.directory.refreshes()
-        due = find_due(
-            self.series, self.sweeps, self.directory, refreshes, _now(), self.hub,
-            is_asked=bool(finished),
-        )  # fmt: skip
+        due = self._due(refreshes, is_asked=bool(finished))
         if not due.sweeps and finished is not None:
             return finished
         if not due.sweeps:
@@ -610,6 +538,62 @@ class _Trigger:
         for line in due.reasons:
             self.say(line)
         return self._ask(begun, refreshes).after(finished)
+
+    def _due(self, refreshes: Sequence[Refresh], *, is_asked: bool) -> Due:
+        """Find what the series is to ask.
+
+        Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
+        ``anchor_every_h = 0``, which is at each trigger once.
+
+        Effects: reads items, models' files and what landed; asks the hub, and no judge.
+        """
+        asked: list[RefreshSweep] = []
+        reasons: list[str] = []
+        for sweep, role in self.sweeps:
+            if role == "system":
+                runs = [run for _, run in self.directory.runs(sweep.name, refreshes)]
+                resolved, _ = self.hub.resolve(sweep, refreshes)
+                earlier = earlier_of(resolved, runs)
+                if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
+                    asked.append(RefreshSweep(name=sweep.name, role="system"))
+                    reasons.append(f"{sweep.name}: requests that no refresh has landed")
+                    lost = lost_lines(resolved, runs[-1:], earlier)
+                    reasons += [f"{sweep.name}: {line}" for line in lost]
+        anchors = []
+        for sweep, role in self.sweeps:
+            if role == "anchor":
+                made = self.directory.runs(sweep.name, refreshes)
+                reason = self._anchor_reason(sweep, made, refreshes, is_asked=is_asked)
+                reasons += [f"{sweep.name}: {reason}"] if reason else []
+                first = _next_first(sweep.name, made)
+                anchors.append(RefreshSweep(name=sweep.name, role="anchor", first=first))
+        # Together: without anchors of the same time nothing tells a judge from a system that moved.
+        return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
+
+    def _anchor_reason(
+        self,
+        sweep: Sweep,
+        made: Sequence[tuple[Refresh, RunDirectory]],
+        refreshes: Sequence[Refresh],
+        *,
+        is_asked: bool,
+    ) -> str:
+        """Why anchors are to be judged anew; empty where they are not."""
+        if not made:
+            return "anchors that were never judged"
+        age = (_now() - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
+        limit = self.series.anchor_every_h * HOUR_S
+        if not 0 <= age < limit and not (is_asked and limit == 0):
+            return f"anchors last judged {made[-1][0].started_at}"
+        resolved, _ = self.hub.resolve(sweep, refreshes)
+        earlier = earlier_of(resolved, [run for _, run in made])
+        asks = planned_asks(resolved.frames, earlier.texts)
+        new = {ask.condition.condition_key for ask in asks}
+        for _, commit in earlier.commits():
+            new.difference_update(commit.conditions)
+            if not new:
+                return ""
+        return "anchors or judges that are new" if new else ""
 
     def _check_since(self, number: int) -> None:
         """Refuse to leave out refreshes that are still to come: no alarm could be raised."""
