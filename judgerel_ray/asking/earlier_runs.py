@@ -40,6 +40,9 @@ MOST_NAMED = 1_000
 _KEY_BYTES = 16  # of a condition's key, which is written as twice as many hexadecimal digits
 _ALL: tuple[Range, ...] = ((0, 2**62),)
 
+# A condition, ranges of its replications, and their spans.
+Found = tuple[str, Sequence[Range], list[tuple[int, int, int]]]
+
 Left = Mapping[str, Sequence[str] | None]
 """Conditions that only earlier runs hold, by run; None where there are too many to track."""
 
@@ -114,7 +117,7 @@ def _learn(
     may rest on what that held: it is forgotten where that lost rows, and not taken where that is
     none of the runs any more.
     """
-    stated = unseal(run.files.read_many([EARLIER]).get(EARLIER), EARLIER, run.identity)
+    stated = unseal(run.files.find(EARLIER), EARLIER, run.identity)
     if stated is None:
         return True
     if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):
@@ -245,18 +248,15 @@ class Wanted:
 
     def has_open(self, commit: CommitRecord) -> bool:
         """Whether anything of a commit is open."""
-        return any(
-            self.is_open[begin:end].any()
-            for _, _, spans in self._found(commit.conditions, commit.judge)
-            for begin, end, _ in spans
-        )
+        return self._any_open(self._found(commit.conditions, commit.judge))
 
     def has_open_of(self, keys: Iterable[str]) -> bool:
         """Whether anything of some conditions is open."""
-        found = self._found(dict.fromkeys(keys, _ALL), None)
-        return any(
-            self.is_open[begin:end].any() for _, _, spans in found for begin, end, _ in spans
-        )
+        return self._any_open(self._found(dict.fromkeys(keys, _ALL), None))
+
+    def _any_open(self, found: Iterable[Found]) -> bool:
+        """Whether anything in the spans of some conditions is open."""
+        return any(self.is_open[begin:end].any() for *_, spans in found for begin, end, _ in spans)
 
     def beyond(self, commit: CommitRecord) -> Iterator[str]:
         """Conditions of a commit that are not planned, or not all of their replications."""
@@ -299,7 +299,7 @@ class Wanted:
 
     def _found(
         self, conditions: Mapping[str, Sequence[Range]], judge: str | None
-    ) -> Iterator[tuple[str, Sequence[Range], list[tuple[int, int, int]]]]:
+    ) -> Iterator[Found]:
         """Conditions of a judge, or of any, that are planned: their spans, with first replications.
 
         A span is a range as far as it is planned: where it begins and ends among all replications.

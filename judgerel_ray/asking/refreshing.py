@@ -52,9 +52,15 @@ from judgerel_ray.core import (
     TokenCounts,
     printable,
 )
-from judgerel_ray.design import AskFrame, Texts, planned_asks
+from judgerel_ray.design import planned_asks
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.model_files import ModelContent, is_local, known_content, model_content
+from judgerel_ray.engines.model_files import (
+    ModelContent,
+    hub_model,
+    is_local,
+    known_content,
+    model_content,
+)
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     CommitRecord,
@@ -132,10 +138,7 @@ class HubModels:
             content = self._content(spec, refreshes, here)
             if isinstance(content, EngineStartError):
                 error = error or content
-                content = ModelContent(
-                    kind="hub", name=spec.model, identity=spec.revision or "main", resolved=False,
-                    weights=None, revision=spec.revision or "main",
-                )  # fmt: skip
+                content = hub_model(spec, spec.revision or "main", resolved=False)
             known[judge.name] = {"model": asdict(content)}
         return SweepWithModels(resolve(asked, known=known), error)
 
@@ -193,47 +196,6 @@ class Due:
     reasons: tuple[str, ...] = ()
 
 
-def find_due(
-    series: Series,
-    sweeps: Sequence[tuple[Sweep, str]],
-    directory: SeriesDirectory,
-    refreshes: Sequence[Refresh],
-    now: datetime,
-    hub: HubModels,
-    *,
-    is_asked: bool = False,
-) -> Due:
-    """Find what a series is to ask.
-
-    Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
-    ``anchor_every_h = 0``, which is at each trigger once.
-
-    Effects: reads items, models' files and what landed; asks the hub, and no judge. Retry: safe.
-    """
-    asked: list[RefreshSweep] = []
-    reasons: list[str] = []
-    for sweep, role in sweeps:
-        if role == "system":
-            runs = [run for _, run in directory.runs(sweep.name, refreshes)]
-            resolved, _ = hub.resolve(sweep, refreshes)
-            earlier = earlier_of(resolved, runs)
-            if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
-                asked.append(RefreshSweep(name=sweep.name, role="system"))
-                reasons.append(f"{sweep.name}: requests that no refresh has landed")
-                lost = lost_lines(resolved, runs[-1:], earlier)
-                reasons += [f"{sweep.name}: {line}" for line in lost]
-    anchors = []
-    for sweep, role in sweeps:
-        if role == "anchor":
-            made = directory.runs(sweep.name, refreshes)
-            reason = _anchor_reason(series, sweep, made, now, refreshes, hub, is_asked=is_asked)
-            reasons += [f"{sweep.name}: {reason}"] if reason else []
-            first = _next_first(sweep.name, made)
-            anchors.append(RefreshSweep(name=sweep.name, role="anchor", first=first))
-    # Together: without anchors of the same time nothing tells a judge from a system that moved.
-    return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
-
-
 def _wants_more(resolved: Resolved, runs: Sequence[RunDirectory]) -> bool:
     """Whether adaptive conditions want more than landed of them."""
     try:
@@ -255,34 +217,6 @@ def lost_lines(
         refuse_losses(run, losses)
         lines += loss_lines(losses)
     return tuple(lines)
-
-
-def _anchor_reason(
-    series: Series,
-    sweep: Sweep,
-    made: Sequence[tuple[Refresh, RunDirectory]],
-    now: datetime,
-    refreshes: Sequence[Refresh],
-    hub: HubModels,
-    *,
-    is_asked: bool,
-) -> str:
-    """Why anchors are to be judged anew; empty where they are not."""
-    if not made:
-        return "anchors that were never judged"
-    age = (now - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
-    limit = series.anchor_every_h * HOUR_S
-    if not 0 <= age < limit and not (is_asked and limit == 0):
-        return f"anchors last judged {made[-1][0].started_at}"
-    resolved, _ = hub.resolve(sweep, refreshes)
-    earlier = earlier_of(resolved, [run for _, run in made])
-    asks = planned_asks(resolved.frames, earlier.texts)
-    new = {ask.condition.condition_key for ask in asks}
-    for _, commit in earlier.commits():
-        new.difference_update(commit.conditions)
-        if not new:
-            return ""
-    return "anchors or judges that are new" if new else ""
 
 
 def _next_first(sweep: str, made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
@@ -358,7 +292,8 @@ def carry_landed(
     lacking: list[str] = []
     reader = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
-    planned = cache(lambda: _planned_parents(resolved.frames, earlier.texts))
+    asks = partial(planned_asks, resolved.frames, earlier.texts)
+    planned = cache(lambda: frozenset(key for ask in asks() for key in ask.condition.parents))
     without_texts: list[tuple[RunDirectory, CommitRecord]] = []
 
     def again() -> Iterator[tuple[RunDirectory, CommitRecord, bool]]:
@@ -484,11 +419,6 @@ def _carry(
     return rows.height if landed else 0
 
 
-def _planned_parents(frames: Sequence[AskFrame], texts: Texts) -> frozenset[str]:
-    """Keys of all answers that planned prompts hold."""
-    return frozenset(key for ask in planned_asks(frames, texts) for key in ask.condition.parents)
-
-
 State = Literal["held", "unchanged", "done", "partial", "pending"]
 RefreshMeasure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mapping[str, Any]]
 """From a series, its refreshes before and the one that was just asked, to what it found."""
@@ -596,10 +526,7 @@ class _Trigger:
                 self.lease.check()
                 self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
         refreshes = self.directory.refreshes()
-        due = find_due(
-            self.series, self.sweeps, self.directory, refreshes, _now(), self.hub,
-            is_asked=bool(finished),
-        )  # fmt: skip
+        due = self._due(refreshes, is_asked=bool(finished))
         if not due.sweeps and finished is not None:
             return finished
         if not due.sweeps:
@@ -611,6 +538,62 @@ class _Trigger:
         for line in due.reasons:
             self.say(line)
         return self._ask(begun, refreshes).after(finished)
+
+    def _due(self, refreshes: Sequence[Refresh], *, is_asked: bool) -> Due:
+        """Find what the series is to ask.
+
+        Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
+        ``anchor_every_h = 0``, which is at each trigger once.
+
+        Effects: reads items, models' files and what landed; asks the hub, and no judge.
+        """
+        asked: list[RefreshSweep] = []
+        reasons: list[str] = []
+        for sweep, role in self.sweeps:
+            if role == "system":
+                runs = [run for _, run in self.directory.runs(sweep.name, refreshes)]
+                resolved, _ = self.hub.resolve(sweep, refreshes)
+                earlier = earlier_of(resolved, runs)
+                if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
+                    asked.append(RefreshSweep(name=sweep.name, role="system"))
+                    reasons.append(f"{sweep.name}: requests that no refresh has landed")
+                    lost = lost_lines(resolved, runs[-1:], earlier)
+                    reasons += [f"{sweep.name}: {line}" for line in lost]
+        anchors = []
+        for sweep, role in self.sweeps:
+            if role == "anchor":
+                made = self.directory.runs(sweep.name, refreshes)
+                reason = self._anchor_reason(sweep, made, refreshes, is_asked=is_asked)
+                reasons += [f"{sweep.name}: {reason}"] if reason else []
+                first = _next_first(sweep.name, made)
+                anchors.append(RefreshSweep(name=sweep.name, role="anchor", first=first))
+        # Together: without anchors of the same time nothing tells a judge from a system that moved.
+        return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
+
+    def _anchor_reason(
+        self,
+        sweep: Sweep,
+        made: Sequence[tuple[Refresh, RunDirectory]],
+        refreshes: Sequence[Refresh],
+        *,
+        is_asked: bool,
+    ) -> str:
+        """Why anchors are to be judged anew; empty where they are not."""
+        if not made:
+            return "anchors that were never judged"
+        age = (_now() - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
+        limit = self.series.anchor_every_h * HOUR_S
+        if not 0 <= age < limit and not (is_asked and limit == 0):
+            return f"anchors last judged {made[-1][0].started_at}"
+        resolved, _ = self.hub.resolve(sweep, refreshes)
+        earlier = earlier_of(resolved, [run for _, run in made])
+        asks = planned_asks(resolved.frames, earlier.texts)
+        new = {ask.condition.condition_key for ask in asks}
+        for _, commit in earlier.commits():
+            new.difference_update(commit.conditions)
+            if not new:
+                return ""
+        return "anchors or judges that are new" if new else ""
 
     def _check_since(self, number: int) -> None:
         """Refuse to leave out refreshes that are still to come: no alarm could be raised."""
@@ -634,7 +617,9 @@ class _Trigger:
         n_left = 0
         for asked in refresh.sweeps:
             self.lease.check()
-            resolved, error = self._resolved(named[asked.name], asked, refresh, before)
+            resolved, error = self.hub.resolve(
+                named[asked.name], before, here=refresh, first=asked.first
+            )
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
             here = [run for _, run in self.directory.runs(asked.name, [refresh])]
@@ -722,12 +707,6 @@ class _Trigger:
                         f"refresh: since = {refresh.number} in [drift]",
                     ) from error
 
-    def _resolved(
-        self, sweep: Sweep, asked: RefreshSweep, refresh: Refresh, before: Sequence[Refresh]
-    ) -> SweepWithModels:
-        """A sweep as a refresh asks it."""
-        return self.hub.resolve(sweep, before, here=refresh, first=asked.first)
-
     def _is_as_begun(self, refresh: Refresh, before: Sequence[Refresh]) -> bool:
         """Whether the sweeps of an unfinished refresh still ask what its runs were begun with."""
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
@@ -738,7 +717,9 @@ class _Trigger:
             if run is None:
                 continue
             stated = read_manifest(run).get("sweep")
-            resolved, _ = self._resolved(named[asked.name], asked, refresh, before)
+            resolved, _ = self.hub.resolve(
+                named[asked.name], before, here=refresh, first=asked.first
+            )
             if not resolved.is_of(stated):
                 return False
         return True

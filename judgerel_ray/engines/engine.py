@@ -6,14 +6,24 @@ engines there are is said in :mod:`judgerel_ray.engines.catalog`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from judgerel_ray.config import Limits
-from judgerel_ray.core import Ask, Completion, Condition, EngineError, JudgeRelError, TokenCounts
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    Condition,
+    EngineError,
+    JudgeRelError,
+    SweepError,
+    TokenCounts,
+)
 from judgerel_ray.protocols import split_thought
 
+T = TypeVar("T")
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
 
 # Strings, for the alias speaks of itself.
@@ -187,6 +197,40 @@ class Engine(Protocol):
     async def stop(self) -> None:
         """Release the model and every child process; safe to call twice."""
         ...
+
+
+def refuse_secrets(options: JSON, marks: Iterable[str], judge: str, *, hint: str) -> None:
+    """Refuse options of which a key, of the tables and lists inside too, has a mark of a secret."""
+    for name in sorted(_all_keys(options)):
+        if any(mark in name.lower() for mark in marks):
+            raise SweepError(
+                f"engine_options must not hold secrets, got {name!r}: the sweep file is kept with "
+                "the run",
+                where={"judge": judge},
+                hint=hint,
+            )
+
+
+def _all_keys(value: JSON) -> Iterator[str]:
+    inside: Sequence[JSON] = ()
+    if isinstance(value, Mapping):
+        yield from value
+        inside = list(value.values())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        inside = value
+    for one in inside:
+        yield from _all_keys(one)
+
+
+async def all_or_first_error(work: Iterable[Awaitable[T]]) -> list[T]:
+    """Do all together; when one raises, or this is cancelled, cancel the rest before raising it."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def cut_after(text: str, stop: tuple[str, ...]) -> str:

@@ -110,7 +110,7 @@ def judge_fingerprint(
         }
     else:
         parts |= {
-            "model": asdict(model_content(spec, known=_model_part(known))),
+            "model": asdict(model_content(spec, known=(known or {}).get("model"))),
             "engine_version": vllm_version(),
             "quantization": spec.quantization,
             "dtype": spec.dtype or ("auto" if spec.gpus else "float32"),
@@ -124,12 +124,6 @@ def judge_fingerprint(
             parts["pipeline_parallel_size"] = spec.pipeline_parallel_size
     parts["max_model_len"] = spec.max_model_len
     return Fingerprint(digest=digest(parts), parts=parts)
-
-
-def _model_part(parts: Mapping[str, object] | None) -> Mapping[str, object] | None:
-    """The model among a fingerprint's parts."""
-    model = None if parts is None else parts.get("model")
-    return model if isinstance(model, Mapping) else None
 
 
 def _template_part(spec: EngineSpec) -> JSON:

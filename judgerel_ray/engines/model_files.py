@@ -18,7 +18,7 @@ import sys
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from judgerel_ray.core import EngineStartError, SweepError
@@ -177,7 +177,7 @@ def is_local(model: str) -> bool:
     return model.startswith(("/", "./", "../", "~")) or Path(model).exists()
 
 
-def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None) -> ModelContent:
+def model_content(spec: EngineSpec, *, known: object = None) -> ModelContent:
     """Identify a judge's model.
 
     Parameters
@@ -293,11 +293,8 @@ def _model_files(folder: Path) -> list[Path]:
 
 def file_sha256(path: Path) -> str:
     """Hash a whole file."""
-    total = sha256()
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            total.update(block)
-    return total.hexdigest()
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _sampled_sha256(path: Path) -> str:
@@ -318,13 +315,18 @@ def _hub_content(spec: EngineSpec) -> ModelContent:
         commit: str | None = revision
     else:
         commit = _cached_commit(spec.model, revision) or _hub_commit(spec, revision)
+    return hub_model(spec, commit or revision, resolved=commit is not None)
+
+
+def hub_model(spec: EngineSpec, identity: str, *, resolved: bool) -> ModelContent:
+    """A hub id as a commit, or as the revision's name where that is all that is known."""
     return ModelContent(
         kind="hub",
         name=spec.model,
-        identity=commit or revision,
-        resolved=commit is not None,
+        identity=identity,
+        resolved=resolved,
         weights=None,
-        revision=revision,
+        revision=spec.revision or "main",
     )
 
 
@@ -335,14 +337,7 @@ def known_content(spec: EngineSpec, known: object) -> ModelContent | None:
         return None
     if any(known.get(name) != value for name, value in asked.items()):
         return None
-    return ModelContent(
-        kind="hub",
-        name=spec.model,
-        identity=str(known["identity"]),
-        resolved=known.get("resolved") is True,
-        weights=None,
-        revision=spec.revision or "main",
-    )
+    return hub_model(spec, str(known["identity"]), resolved=known.get("resolved") is True)
 
 
 def _hub_commit(spec: EngineSpec, revision: str) -> str | None:

@@ -10,7 +10,6 @@ Shape suffixes: T = temperatures, V = verdicts and, last, "no verdict".
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from bisect import bisect_left
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring, TokenLogprob
+from judgerel_ray.engines.engine import all_or_first_error
 from judgerel_ray.protocols import answer_frame, read_verdict, settled_reading, split_thought
 from judgerel_ray.protocols.replies.rating_form import may_be_rating
 from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
@@ -101,9 +101,8 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         prefixes = tree.pending(min(ROUND, scoring.passes - tree.n_asked))
         if not prefixes:
             break
-        for prefix, found in zip(
-            prefixes, await _together(explorer.look, prefixes, n_listed), strict=True
-        ):
+        looks = await all_or_first_error(explorer.look(prefix, n_listed) for prefix in prefixes)
+        for prefix, found in zip(prefixes, looks, strict=True):
             tree.tell(prefix, found.tokens, found.logprobs)
     estimate = await _with_replies(tree, condition, menu, scoring, explorer)
     return tree_text(tree, menu, estimate)
@@ -135,19 +134,6 @@ def _finish(prefix: TokenIds, ended: bool, end_tokens: frozenset[int]) -> str | 
     if not ended:
         return None
     return "stop" if prefix and prefix[-1] in end_tokens else "length"
-
-
-async def _together(
-    look: Callable[[TokenIds, int], Awaitable[NextTokens]], prefixes: Sequence[TokenIds], n: int
-) -> list[NextTokens]:
-    """Look after several prefixes at once; one failure drops the others."""
-    looks = [asyncio.ensure_future(look(prefix, n)) for prefix in prefixes]
-    try:
-        return list(await asyncio.gather(*looks))
-    finally:
-        for one in looks:
-            one.cancel()
-        await asyncio.gather(*looks, return_exceptions=True)
 
 
 async def _with_replies(

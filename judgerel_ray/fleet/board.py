@@ -12,10 +12,9 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
@@ -117,11 +116,7 @@ class JudgeBoard:
             "owed": self.owed,
             "failed": self.failed,
             "outcomes": dict(sorted(self.outcomes.items())),
-            "tokens": {
-                "prompt": self.tokens.prompt,
-                "cached": self.tokens.cached,
-                "generated": self.tokens.generated,
-            },
+            "tokens": asdict(self.tokens),
             "busy_seconds": round(self.busy_s, 3),
             "requests_per_s": self.requests_per_s,
             "tokens_per_s": self.tokens_per_s,
@@ -187,12 +182,7 @@ class ConsoleDisplay:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -19,10 +19,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import polars as pl
 
@@ -48,6 +48,7 @@ from judgerel_ray.engines import (
     judge_fingerprint,
     make_engine,
 )
+from judgerel_ray.engines.engine import all_or_first_error
 from judgerel_ray.engines.fingerprint import fingerprint_differences
 from judgerel_ray.fleet.engine_log import (
     ECHO,
@@ -69,27 +70,13 @@ from judgerel_ray.fleet.lease import (
     GrowingAsk,
     Lease,
     Receipt,
+    ranges_by_condition,
     split_leased_ask,
 )
 from judgerel_ray.fleet.limiting import LimitsShare, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
 from judgerel_ray.store import RunDirectory, encode_rows, land, load_writers, read_token
 from judgerel_ray.tables import count_outcomes
-
-T = TypeVar("T")
-
-
-async def all_or_first_error(makers: list[Callable[[], Awaitable[T]]]) -> list[T]:
-    """Run all together; when one raises, cancel the rest before raising it."""
-    tasks = [asyncio.ensure_future(maker()) for maker in makers]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
-
 
 # An ask makes room only when the last of its replies ends: a tenth more than the engine runs at
 # once, as Ray advises for single requests, left its batch a third empty. Of the cache, too: a
@@ -219,9 +206,7 @@ class JudgeActor:
         self._tell_load(lease.judge)
         try:
             asks = await asyncio.to_thread(lease.written)
-            answers = await all_or_first_error(
-                [lambda ask=ask: self._answers(ask, progress) for ask in asks]  # type: ignore[misc]
-            )
+            answers = await all_or_first_error(self._answers(ask, progress) for ask in asks)
         finally:
             del self._running[lease.lease, lease.attempt]
             self._tell_load(lease.judge)
@@ -339,16 +324,17 @@ class JudgeActor:
         answered = [(a.ask, a.completions) for a in answers if a.completions is not None]
         failed = tuple(a.failure for a in answers if a.failure is not None)
         withdrawn = tuple(a.ask for a in answers if a.completions is None and a.failure is None)
+        receipt = Receipt(
+            lease=lease.lease,
+            attempt=lease.attempt,
+            landed=True,
+            rows=0,
+            failed=failed,
+            withdrawn=withdrawn,
+        )
         if not answered:
             # What the engine spent meanwhile is told by the next lease that has a record for it.
-            return Receipt(
-                lease=lease.lease,
-                attempt=lease.attempt,
-                landed=True,
-                rows=0,
-                failed=failed,
-                withdrawn=withdrawn,
-            )
+            return receipt
         tokens, seconds = self._spent()
         try:
             # All of landing is off the loop: for a second the engine would get no new requests.
@@ -368,14 +354,11 @@ class JudgeActor:
             rest = [one for one in answers if one.completions is None]
             rest += [_Answer(ask, failure=_unfit(ask, error)) for ask, error in unfit]
             return await self._land(lease, [*(_Answer(*one) for one in fit), *rest])
-        return Receipt(
-            lease=lease.lease,
-            attempt=lease.attempt,
+        return replace(
+            receipt,
             landed=landed,
             rows=rows.height,
             outcomes=count_outcomes(rows),
-            failed=failed,
-            withdrawn=withdrawn,
             tokens=tokens,
             seconds=seconds,
         )
@@ -388,7 +371,7 @@ class JudgeActor:
     def _check(self, lease: Lease, answered: Sequence[_Answered]) -> None:
         """Do all of landing but the writing."""
         rows = self._rows(lease, answered)
-        places = lease.judge, lease.attempt, _ranges(answered)
+        places = lease.judge, lease.attempt, ranges_by_condition(ask for ask, _ in answered)
         encode_rows(rows.judgments, rows.completions, *places)
 
     def _written(
@@ -404,7 +387,7 @@ class JudgeActor:
             judge=lease.judge,
             judgments=rows.judgments,
             completions=rows.completions,
-            conditions=_ranges(answered),
+            conditions=ranges_by_condition(ask for ask, _ in answered),
             tokens=tokens,
             seconds=seconds,
             engine=self._facts | seen_backends(self._engine),
@@ -443,14 +426,6 @@ def _alike(one: _Answer, other: _Answer) -> bool:
     if one.failure is None or other.failure is None:
         return one.failure is other.failure
     return (one.failure.kind, one.failure.message) == (other.failure.kind, other.failure.message)
-
-
-def _ranges(answered: Iterable[_Answered]) -> dict[str, list[tuple[int, int]]]:
-    """The replications that were answered, by condition."""
-    conditions: dict[str, list[tuple[int, int]]] = {}
-    for ask, _ in answered:
-        conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
-    return conditions
 
 
 def _unfit(ask: Ask, error: Exception) -> FailedAsk:

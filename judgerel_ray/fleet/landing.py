@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
@@ -36,33 +36,9 @@ from judgerel_ray.protocols import (
 from judgerel_ray.protocols.replies.thoughts import SplitReply
 from judgerel_ray.tables import Completions, Errors, Judgments
 
-_OF_CONDITION = (
-    "judge",
-    "judge_fingerprint",
-    "benchmark",
-    "item_id",
-    "protocol",
-    "stage",
-    "role",
-    "responder",
-    "criterion",
-    "definition",
-    "scale",
-    "template",
-    "temperature",
-    "top_k",
-    "top_p",
-    "option_order",
-    "block",
-)
-_OF_COMPLETION = (
-    "key",
-    "replication",
-    "seed",
-    "prompt_tokens",
-    "cached_tokens",
-    "completion_tokens",
-    "finish_reason",
+_OF_CONDITION, _OF_COMPLETION = (
+    [one.name for one in fields(kind) if one.name in Judgments.column_names()]
+    for kind in (Condition, Completion)
 )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from judgerel_ray.core import Ask, HumanRating, Item, Option, SweepError, TokenCounts
 from judgerel_ray.design import AskFrame, Voice, build_wave
 from judgerel_ray.stats.intervals.stopping import StoppingRule
+from judgerel_ray.store.records import Range, gaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,22 +57,21 @@ class Unwritten:
         plain = [getattr(item, name) for name in _ITEM]
         options = [[getattr(one, name) for name in _OPTION] for one in item.options]
         ratings = [[getattr(one, name) for name in _RATING] for one in item.ratings]
-        sizes = self.request_size, self.n, self.n_pieces, self.units, self.begun
-        return _unpacked, (self.frame, self.voice, plain, options, ratings, sizes)
+        rest = {name: getattr(self, name) for name in _BESIDE_ITEM}
+        return _unpacked, (plain, options, ratings, rest)
 
 
 _OPTION = tuple(one.name for one in fields(Option))
 _RATING = tuple(one.name for one in fields(HumanRating))
 _ITEM = tuple(one.name for one in fields(Item) if one.name not in ("options", "ratings"))
+_BESIDE_ITEM = tuple(one.name for one in fields(Unwritten) if one.name != "item")
 
 
 def _unpacked(
-    frame: AskFrame,
-    voice: Voice,
     plain: Sequence[Any],
     options: Sequence[Sequence[Any]],
     ratings: Sequence[Sequence[Any]],
-    sizes: tuple[int, int, int, int, str],
+    rest: Mapping[str, Any],
 ) -> Unwritten:
     """What :meth:`Unwritten.__reduce__` took apart."""
     item = Item(
@@ -79,17 +79,7 @@ def _unpacked(
         options=tuple(Option(**dict(zip(_OPTION, one, strict=True))) for one in options),
         ratings=tuple(HumanRating(**dict(zip(_RATING, one, strict=True))) for one in ratings),
     )
-    size, n, n_pieces, units, begun = sizes
-    return Unwritten(
-        frame=frame,
-        voice=voice,
-        item=item,
-        request_size=size,
-        n=n,
-        n_pieces=n_pieces,
-        units=units,
-        begun=begun,
-    )
+    return Unwritten(item=item, **rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +200,23 @@ def unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
     if first < end:
         queued[key] = end
         yield Ask(condition=ask.condition, first=first, n=end - first)
+
+
+def unlanded(ask: Ask, landed: Iterable[Range]) -> list[Ask]:
+    """The replications of an ask that are in none of the ranges that landed, as asks."""
+    return [
+        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
+        for first, n in gaps(landed, ask.first + ask.n)
+        if first + n > ask.first
+    ]
+
+
+def ranges_by_condition(asks: Iterable[Ask]) -> dict[str, list[Range]]:
+    """The replications of asks, by condition."""
+    conditions: dict[str, list[Range]] = {}
+    for ask in asks:
+        conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+    return conditions
 
 
 def rest_of(ask: Ask) -> tuple[Ask, ...]:

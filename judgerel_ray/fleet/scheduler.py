@@ -109,7 +109,7 @@ class Fleet:
             pool.queue = queue
             if pool.fatal_error:  # in an earlier wave
                 self._settlement.give_up(pool, pool.fatal_error)
-        while self._is_going():
+        while not all(map(self._is_finished, self._pools.values())):
             for pool, error in self._placement.unplaceable():
                 self._settlement.give_up(pool, error)
             self._placement.fill(keep)
@@ -141,10 +141,6 @@ class Fleet:
         self._settlement.count(
             self._pools[judge], rows=rows, outcomes=outcomes, tokens=TokenCounts(), busy_s=0.0
         )
-
-    def _is_going(self) -> bool:
-        """Whether any judge has work before it or at work."""
-        return any(not self._is_finished(pool) for pool in self._pools.values())
 
     def _is_finished(self, pool: JudgePool) -> bool:
         """Whether a judge has nothing left in this wave."""
@@ -275,15 +271,14 @@ class Fleet:
     def _settle_lease(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """A lease came back: landed, failed in part, or its engine is gone."""
         result = self._outside.result_of(reference)
-        if isinstance(result, Receipt):
-            dispatched = slot.leases.pop(reference)
-            self._settlement.clear(pool, slot)
-            self._settlement.receipt(pool, dispatched, result)
-        elif isinstance(result, EngineLost):
+        if isinstance(result, EngineLost):
             self._settlement.lose(pool, slot, kind="engine_lost", message=str(result))
+            return
+        dispatched = slot.leases.pop(reference)
+        self._settlement.clear(pool, slot)
+        if isinstance(result, Receipt):
+            self._settlement.receipt(pool, dispatched, result)
         else:
-            dispatched = slot.leases.pop(reference)
-            self._settlement.clear(pool, slot)
             self._settlement.fail(pool, dispatched, kind="lease", message=str(result))
 
     # ---- watching ----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from judgerel_ray.fleet.lease import (
     Receipt,
     Work,
     item_of,
-    split_leased_ask,
+    unlanded,
     write_asks,
 )
 from judgerel_ray.fleet.outside import Outside
@@ -131,9 +131,8 @@ class Settlement:
 
     def _quarantine(self, pool: JudgePool, asks: Sequence[Ask]) -> None:
         """Record asks of an item that killed an engine, without asking them."""
-        if asks:
-            message = "not asked: an engine died of this item alone"
-            self._record(pool, asks, lease=None, kind="quarantined", message=message)
+        message = "not asked: an engine died of this item alone"
+        self._record(pool, asks, lease=None, kind="quarantined", message=message)
 
     def untainted(self, pool: JudgePool, asks: Sequence[Work]) -> tuple[Work, ...]:
         """Those of `asks` that may be asked beside others: their items are not suspected."""
@@ -162,7 +161,7 @@ class Settlement:
         rest = [
             part
             for ask in lease.written()
-            for part in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
+            for part in unlanded(ask, landed.get(ask.condition.condition_key, ()))
         ]
         if record is not None:
             n_rest = sum(part.n for part in rest)
@@ -217,7 +216,10 @@ class Settlement:
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
         for slot in list(pool.slots.values()):
             self.placement.drop(pool, slot)
-            self._record_leases(pool, slot, message=str(error))
+            for dispatched in slot.leases.values():
+                rest, lease = self._fence(pool, dispatched), dispatched.lease
+                self._record(pool, rest, lease=lease, kind="judge_failed", message=str(error))
+            slot.leases.clear()
         left = pool.suspicion.drain()
         if pool.queue is not None and pool.came_up:
             for ask in pool.queue.drain():
@@ -225,18 +227,7 @@ class Settlement:
                 if len(left) >= ERROR_BATCH:
                     self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
                     left.clear()
-        if left:
-            self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
-
-    def _record_leases(self, pool: JudgePool, slot: Slot, *, message: str) -> None:
-        """Record what an actor of a judge that is given up had not landed."""
-        for dispatched in slot.leases.values():
-            rest = self._fence(pool, dispatched)
-            if rest:
-                self._record(
-                    pool, rest, lease=dispatched.lease, kind="judge_failed", message=message
-                )
-        slot.leases.clear()
+        self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
 
     def _record(
         self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str
@@ -289,17 +280,3 @@ class Settlement:
         gpu_s = busy_s * pool.spec.engine.gpus
         for name, value in counts_of(rows, tokens, gpu_s=gpu_s, prices=pool.spec.prices).items():
             self.outside.record(name, pool.name, value)
-
-
-def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:
-    """The parts of an ask that a commit's ranges do not cover."""
-    done = {r for first, n in landed for r in range(first, first + n)}
-    rest: list[Ask] = []
-    for piece in split_leased_ask(ask, 1):
-        if piece.first in done:
-            continue
-        if rest and rest[-1].first + rest[-1].n == piece.first:
-            rest[-1] = Ask(condition=ask.condition, first=rest[-1].first, n=rest[-1].n + 1)
-        else:
-            rest.append(piece)
-    return rest

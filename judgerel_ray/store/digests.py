@@ -13,12 +13,12 @@ import io
 import os
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.store.files import Bucket, Disk
+from judgerel_ray.store.files import Bucket, Disk, parallel_map
 
 ByteSection = tuple[int, int, int]
 """Bytes of a file: where they start, how many there are, and their CRC-32."""
@@ -100,11 +100,7 @@ def altered(files: Disk | Bucket, vouched: Iterable[Vouched]) -> tuple[str, ...]
     """
     wanted = list(vouched)
     n_readers = files.n_readers if isinstance(files, Bucket) else min(_AT_A_TIME, _n_cores())
-    if n_readers == 1 or len(wanted) == 1:
-        whole = [_is_whole(files, one) for one in wanted]
-    else:
-        with ThreadPoolExecutor(max_workers=n_readers) as pool:
-            whole = list(pool.map(lambda one: _is_whole(files, one), wanted))
+    whole = parallel_map(partial(_is_whole, files), wanted, n_readers)
     return tuple(one.name for one, is_whole in zip(wanted, whole, strict=True) if not is_whole)
 
 

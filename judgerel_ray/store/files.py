@@ -12,16 +12,19 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, TypeVar
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.core.files import file_system_errors, open_regular, read_regular
 
+T = TypeVar("T")
+R = TypeVar("R")
 # What file systems without hard links answer to link(2): FAT and FUSE say EPERM, others the rest.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
 # What opening something else than a file says: a FIFO, a folder, links in a circle.
@@ -30,8 +33,60 @@ PROBE = "probe-"
 """How objects are called that only try whether a bucket honours exclusive creation."""
 
 
+def parallel_map(do: Callable[[T], R], things: Iterable[T], n_threads: int) -> list[R]:
+    """Do one thing to each of several, some at a time; a single one without any thread.
+
+    Examples
+    --------
+    >>> parallel_map(abs, [-1, -2], 2)
+    [1, 2]
+    """
+    wanted = list(things)
+    if n_threads == 1 or len(wanted) < 2:
+        return [do(one) for one in wanted]
+    with ThreadPoolExecutor(max_workers=n_threads) as pool:
+        return list(pool.map(do, wanted))
+
+
+class _Files(ABC):
+    """What folders and buckets have alike: files that may be missing, one or many at a time."""
+
+    __slots__ = ()
+
+    @property
+    def n_readers(self) -> int:
+        """Files that are read at a time."""
+        return 1
+
+    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Read files by name; those that are missing are left out."""
+        return self._there(self._content, names)
+
+    def find(self, name: str) -> bytes | None:
+        """Read a file; None where it is missing."""
+        return self.read_many([name]).get(name)
+
+    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Give the size in bytes of files by name; those that are missing are left out."""
+        return self._there(self._size, names)
+
+    def _there(self, look: Callable[[str], R | None], names: Iterable[str]) -> dict[str, R]:
+        """What a look at each file finds, where there is one."""
+        wanted = list(names)
+        found = zip(wanted, parallel_map(look, wanted, self.n_readers), strict=True)
+        return {name: one for name, one in found if one is not None}
+
+    @abstractmethod
+    def _content(self, name: str) -> bytes | None:
+        """Bytes of a file; None where it is missing."""
+
+    @abstractmethod
+    def _size(self, name: str) -> int | None:
+        """How many bytes a file has; None where it is missing, or is none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disk:
+class Disk(_Files):
     """Files under one folder, by names relative to it; every write is whole and durable.
 
     Examples
@@ -111,14 +166,11 @@ class Disk:
         with _as_store_error(path, "read"):
             return read_regular(path)
 
-    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Read files by name; those that are missing are left out."""
-        found = {}
-        for name in names:
-            path = Path(self.address(name))
-            with suppress(FileNotFoundError), _as_store_error(path, "read", FileNotFoundError):
-                found[name] = read_regular(path)
-        return found
+    def _content(self, name: str) -> bytes | None:
+        path = Path(self.address(name))
+        with _as_store_error(path, "read"), suppress(FileNotFoundError):
+            return read_regular(path)
+        return None
 
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Give bytes of a file, by start and length; fewer where it ends before."""
@@ -162,16 +214,12 @@ class Disk:
                             found[name] = facts.st_size
         return dict(sorted(found.items()))
 
-    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
-        """Give the size in bytes of files by name; those that are missing are left out."""
-        found = {}
-        for name in names:
-            path = Path(self.address(name))
-            with suppress(FileNotFoundError), _as_store_error(path, "look up", FileNotFoundError):
-                facts = path.stat()
-                if stat.S_ISREG(facts.st_mode):
-                    found[name] = facts.st_size
-        return found
+    def _size(self, name: str) -> int | None:
+        path = Path(self.address(name))
+        with _as_store_error(path, "look up"), suppress(FileNotFoundError):
+            facts = path.stat()
+            return facts.st_size if stat.S_ISREG(facts.st_mode) else None
+        return None
 
     def remove(self, name: str) -> None:
         """Remove a file; nothing happens where it is missing."""
@@ -197,12 +245,10 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 @contextmanager
-def _as_store_error(path: Path, verb: str, *passed: type[OSError]) -> Iterator[None]:
+def _as_store_error(path: Path, verb: str) -> Iterator[None]:
     """Turn what the operating system refuses into a StoreError that names the path."""
     try:
         yield
-    except passed:
-        raise
     except OSError as error:
         reason = error.strerror or str(error)
         is_other = verb in ("read", "look up") and error.errno in _NO_FILE
@@ -286,33 +332,8 @@ _FRESH = {"use_listings_cache": False}
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 
 
-class FileSystem(Protocol):
-    """The part of an fsspec file system used here."""
-
-    def pipe_file(self, path: str, value: bytes, *, mode: str = "overwrite") -> object:
-        """Put an object."""
-
-    def cat_file(self, path: str, start: int | None = ..., end: int | None = ...) -> bytes:
-        """Get an object, or bytes of it."""
-
-    def exists(self, path: str) -> bool:
-        """Tell whether an object is there."""
-
-    def ls(self, path: str, detail: bool = ...) -> list[str]:
-        """List a folder."""
-
-    def find(self, path: str, *, detail: bool) -> dict[str, dict[str, int]]:
-        """List everything below a folder."""
-
-    def info(self, path: str) -> dict[str, Any]:
-        """Facts of an object or a folder."""
-
-    def rm_file(self, path: str) -> None:
-        """Remove an object."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
+class Bucket(_Files):
     """Objects under one prefix, by names relative to it.
 
     Examples
@@ -327,14 +348,14 @@ class Bucket:
     options: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     @property
-    def filesystem(self) -> FileSystem:
+    def filesystem(self) -> Any:
         """The fsspec file system; fsspec keeps one for equal options in a process."""
         import fsspec
 
         protocol = self.url.split("://", 1)[0]
         try:
             options = {**_FRESH, **_OPTIONS.get(protocol, {}), **self.options}
-            return cast(FileSystem, fsspec.filesystem(protocol, **options))
+            return fsspec.filesystem(protocol, **options)
         except (ImportError, ValueError, TypeError) as error:
             raise StoreError(
                 f"no file system for {protocol}:// URLs: {error}",
@@ -389,13 +410,6 @@ class Bucket:
         with self._as_store_error(name, "read"):
             return bytes(self.filesystem.cat_file(self.path(name)))
 
-    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Read objects by name, many at a time; those that are missing are left out."""
-        wanted = list(names)
-        with ThreadPoolExecutor(max_workers=_READERS) as pool:
-            found = zip(wanted, pool.map(self._read_if_there, wanted), strict=True)
-            return {name: data for name, data in found if data is not None}
-
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Give bytes of an object, by start and length; fewer where it ends before."""
         path = self.path(name)
@@ -437,22 +451,10 @@ class Bucket:
         start = len(self.prefix) + 1
         return {entry[start:]: int(facts["size"]) for entry, facts in sorted(found.items())}
 
-    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
-        """Give the size in bytes of objects by name; those that are missing are left out."""
-        wanted = list(names)
-        if not wanted:
-            return {}
-        with ThreadPoolExecutor(max_workers=_READERS) as pool:
-            found = zip(wanted, pool.map(self._size_if_there, wanted), strict=True)
-            return {name: size for name, size in found if size is not None}
-
     def remove(self, name: str) -> None:
         """Remove an object; nothing happens where it is missing."""
-        with self._as_store_error(name, "remove"):
-            try:
-                self.filesystem.rm_file(self.path(name))
-            except FileNotFoundError:
-                return
+        with self._as_store_error(name, "remove"), suppress(FileNotFoundError):
+            self.filesystem.rm_file(self.path(name))
 
     def prepare(self) -> None:
         """Do nothing: a prefix exists as soon as an object has it."""
@@ -476,22 +478,16 @@ class Bucket:
         self.remove(name)
         return stands and not second
 
-    def _read_if_there(self, name: str) -> bytes | None:
-        """Read an object; None where it is missing."""
-        with self._as_store_error(name, "read"):
-            try:
-                return bytes(self.filesystem.cat_file(self.path(name)))
-            except FileNotFoundError:
-                return None
+    def _content(self, name: str) -> bytes | None:
+        with self._as_store_error(name, "read"), suppress(FileNotFoundError):
+            return bytes(self.filesystem.cat_file(self.path(name)))
+        return None
 
-    def _size_if_there(self, name: str) -> int | None:
-        """Bytes of an object; None where it is missing."""
-        with self._as_store_error(name, "look up"):
-            try:
-                facts = self.filesystem.info(self.path(name))
-            except FileNotFoundError:
-                return None
-        return int(facts["size"]) if facts.get("type") == "file" else None
+    def _size(self, name: str) -> int | None:
+        with self._as_store_error(name, "look up"), suppress(FileNotFoundError):
+            facts = self.filesystem.info(self.path(name))
+            return int(facts["size"]) if facts.get("type") == "file" else None
+        return None
 
     @contextmanager
     def _as_store_error(self, name: str, verb: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,13 +20,20 @@ import polars as pl
 from judgerel_ray.store.digests import sections_of, sha256
 from judgerel_ray.store.manifest import read_manifest, write_manifest
 from judgerel_ray.store.parts import encode_parquet, foldered, valid_rows
-from judgerel_ray.store.records import FOLDER, CommitRecord, plain_sections, seal, sections, unseal
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    numbered_names,
+    plain_sections,
+    seal,
+    sections,
+    unseal,
+)
 from judgerel_ray.store.rundir import MANIFEST, RunDirectory, judge_folder
 from judgerel_ray.tables import Judgments, count_outcomes
 
 READINGS = "generations"
 """The folder of these files in a run directory."""
-_NAME = re.compile(r"generation-(\d{4,})\.json")
 _FILE = re.compile(r"(\d{4,})-s\d+-l\d+-a\d+-[0-9a-f]+\.parquet")
 
 
@@ -50,27 +57,7 @@ class Generation:
         return generation_name(self.number)
 
 
-def generation_name(number: int) -> str:
-    """File name of a generation's record.
-
-    Examples
-    --------
-    >>> generation_name(1)
-    'generation-0001.json'
-    """
-    return f"generation-{number:04d}.json"
-
-
-def parse_generation(name: str) -> int | None:
-    """Read the file name of a generation's record; None if it is none.
-
-    Examples
-    --------
-    >>> parse_generation("generation-0001.json"), parse_generation("session-0001.json")
-    (1, None)
-    """
-    match = _NAME.fullmatch(name)
-    return int(match.group(1)) if match else None
+generation_name, parse_generation = numbered_names("generation-", ".json")  # of its record
 
 
 def read_generations(
@@ -130,7 +117,7 @@ def note_generation(run: RunDirectory, made: Generation) -> None:
 
 def _newest_noted(run: RunDirectory) -> int:
     """The newest generation that the manifest knows; 0 where it knows none."""
-    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST), MANIFEST, run.identity)
+    content = unseal(run.files.find(MANIFEST), MANIFEST, run.identity)
     reading = (content or {}).get("reading")
     number = reading.get("generation") if isinstance(reading, Mapping) else None
     return number if isinstance(number, int) else 0
@@ -162,14 +149,7 @@ def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord
     other = None if generation is None else generation.files.get(commit.name)
     if other is None:
         return commit
-    return replace(
-        commit,
-        data_file=other["data_file"],
-        data_sha256=other["data_sha256"],
-        data_bytes=other["data_bytes"],
-        outcomes=other["outcomes"],
-        data_sections=sections(other["data_sections"]),
-    )
+    return replace(commit, **{**other, "data_sections": sections(other["data_sections"])})
 
 
 def land_generation(
@@ -216,9 +196,8 @@ def land_generation(
         read_at=datetime.now(UTC).isoformat(),
         files=files,
     )
-    fields = {name: getattr(made, name) for name in ("number", "reader", "version", "read_at")}
     place = f"{FOLDER}/{made.name}"
-    sealed = seal({"kind": "generation", **fields, "files": files}, place, run.identity)
+    sealed = seal({"kind": "generation", **asdict(made)}, place, run.identity)
     if run.settle(place, sealed) == sealed:
         return made
     for one in files.values():

@@ -153,7 +153,7 @@ def _create(lease: FencedLease) -> bool:
     name, data = _name(lease.number), _content(lease, TTL_S)
     if lease.files.create(name, data):
         return True
-    standing = unseal(lease.files.read_many([name]).get(name), name)
+    standing = unseal(lease.files.find(name), name)
     return standing is not None and standing.get("holder_nonce") == lease.nonce
 
 
@@ -163,7 +163,7 @@ def _held(files: Disk | Bucket, number: int) -> HeldLease | None:
     One that cannot be read was cut off while it was written, on a disk without hard links.
     """
     name = _name(number)
-    content = unseal(files.read_many([name]).get(name), name)
+    content = unseal(files.find(name), name)
     if content is None or _is_over(content):
         return None
     return HeldLease(

@@ -21,10 +21,10 @@ from judgerel_ray.store.generations import as_read, older_files, read_generation
 from judgerel_ray.store.packs import packed_records
 from judgerel_ray.store.records import (
     FOLDER,
+    AttemptId,
     CommitRecord,
     Range,
     SessionRecord,
-    Tombstone,
     end_name,
     gaps,
     overlap,
@@ -121,7 +121,7 @@ class Ledger:
     @property
     def outcomes(self) -> Mapping[str, int]:
         """Rows by outcome, of all judges."""
-        return _summed(totals.outcomes for totals in self.judges.values())
+        return summed_counts(totals.outcomes for totals in self.judges.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +219,7 @@ def look_at_commits(
     fresh = counting.difference(record.name for record in commits)
     held = packed_records(run, names, fresh) if packed else {}
     single = sorted(fresh.difference(held))
-    read: dict[str, CommitRecord | Tombstone | None] = {}
+    read: dict[str, CommitRecord | AttemptId | None] = {}
     identity = run.identity
     for start in range(0, len(single), _BATCH):
         batch = single[start : start + _BATCH]
@@ -288,13 +288,13 @@ def newest_session(
     of_another = ""
     numbers = {name: number for name in names if (number := parse_session(name)) is not None}
     for name in sorted(numbers, key=lambda one: numbers[one], reverse=True):
-        data = run.files.read_many([f"{FOLDER}/{name}"])
-        record = read_session(name, data.get(f"{FOLDER}/{name}"), run.identity)
+        data = run.files.find(f"{FOLDER}/{name}")
+        record = read_session(name, data, run.identity)
         if record is not None:
             broken += _gone_sessions(names, numbers.values(), record.number)
             return record, tuple(broken)
         broken.append(name)
-        if sealed_run(data.get(f"{FOLDER}/{name}"), f"{FOLDER}/{name}") is not None:
+        if sealed_run(data, f"{FOLDER}/{name}") is not None:
             of_another = name
     if of_another:
         raise StoreError(
@@ -318,9 +318,7 @@ def _ended_with(run: RunDirectory, session: int, names: Collection[str]) -> tupl
     name = end_name(session)
     if name not in names:
         return ()
-    place = f"{FOLDER}/{name}"
-    data = run.files.read_many([place]).get(place)
-    return read_at_end(name, data, "records", run.identity)
+    return read_at_end(name, run.files.find(f"{FOLDER}/{name}"), "records", run.identity)
 
 
 def _totals(
@@ -335,12 +333,12 @@ def _totals(
     return {
         judge: JudgeTotals(
             rows=sum(record.rows - len(duplicates.get(record.name, ())) for record in records),
-            outcomes=_summed(
+            outcomes=summed_counts(
                 _outcomes(record, duplicates.get(record.name, ()), run) for record in records
             ),
             tokens=sum((record.tokens for record in records), TokenCounts()),
             seconds=sum(record.seconds for record in records),
-            thoughts=_summed(record.thoughts for record in records),
+            thoughts=summed_counts(record.thoughts for record in records),
         )
         for judge, records in sorted(grouped.items())
     }
@@ -355,14 +353,14 @@ def _outcomes(
     if len(twice) == record.rows or run is None:
         return {} if len(twice) == record.rows else record.outcomes
     dropped = [request_key(key, replication) for key, replication in twice]
-    data = run.files.read_many([record.data_file]).get(record.data_file, b"")
+    data = run.files.find(record.data_file) or b""
     if sha256(data) != record.data_sha256:
         return {}  # it is damaged, and its rows are no longer counted by the next session
     rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "stage", "outcome"])
     return count_outcomes(rows.filter(~pl.col("key").is_in(dropped)))
 
 
-def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def summed_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add counts up by name, sorted."""
     total: Counter[str] = Counter()
     for one in counts:

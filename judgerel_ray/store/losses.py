@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -288,15 +288,23 @@ def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
     >>> lost_files(RunDirectory.create("memory://doctest-lost-files"), [])
     {}
     """
-    kinds: tuple[Literal["data_file", "texts_file"], ...] = ("data_file", "texts_file")
     named = tuple(commits)
-    there = {**data_sizes(run, named), **texts_sizes(run, named)}
-    files = ((getattr(one, kind), kind, one) for one in named for kind in kinds)
-    return {
-        name: "cut" if name in there else "gone"
-        for name, kind, one in files
-        if not one.is_whole(kind, there.get(name))
-    }
+    sizes = {**data_sizes(run, named), **texts_sizes(run, named)}
+    there = {*_of_size(named, "data_file", sizes), *_of_size(named, "texts_file", sizes)}
+    files = (name for one in named for name in (one.data_file, one.texts_file))
+    return {name: "cut" if name in sizes else "gone" for name in files if name not in there}
+
+
+def _of_size(
+    commits: Iterable[CommitRecord],
+    file: Literal["data_file", "texts_file"],
+    sizes: Mapping[str, int],
+) -> Iterator[str]:
+    """Names of the commits' files that are as long as those that landed."""
+    for one in commits:
+        name = getattr(one, file)
+        if one.is_whole(file, sizes.get(name)):
+            yield name
 
 
 def part_commits(
@@ -313,28 +321,23 @@ def part_commits(
         return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
     data = data_sizes(run, look.commits)
     texts = texts_sizes(run, look.commits) if look.commits else {}
-    damaged, unread, kept = [], [], []
-    bad: frozenset[str] = frozenset()
+    there = {
+        *_of_size(look.commits, "data_file", data),
+        *_of_size(look.commits, "texts_file", texts),
+    }
+    without_texts = {one.name for one in look.commits if not (one.holds_answers or ask_lost)}
     if check:
-        vouched = [
-            one.vouched("data_file")
-            for one in look.commits
-            if one.is_whole("data_file", data.get(one.data_file))
-        ]
+        vouched = [one.vouched("data_file") for one in look.commits if one.data_file in there]
         vouched += [
             one.vouched("texts_file")
             for one in look.commits
-            if (one.holds_answers or ask_lost)
-            and one.is_whole("texts_file", texts.get(one.texts_file))
+            if one.texts_file in there and one.name not in without_texts
         ]
-        bad = frozenset(altered(run.files, vouched))
+        there.difference_update(altered(run.files, vouched))
+    damaged, unread, kept = [], [], []
     for one in look.commits:
-        has_texts = (
-            one.is_whole("texts_file", texts.get(one.texts_file)) and one.texts_file not in bad
-        )
-        needs_texts = one.holds_answers or ask_lost
-        has_data = one.is_whole("data_file", data.get(one.data_file)) and one.data_file not in bad
-        if not has_data or (needs_texts and not has_texts):
+        has_texts = one.texts_file in there
+        if one.data_file not in there or not (has_texts or one.name in without_texts):
             damaged.append(one)
             continue
         kept.append(one)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
@@ -18,9 +17,10 @@ from judgerel_ray.core import StoreError
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.records import (
     FOLDER,
+    AttemptId,
     CommitRecord,
-    Tombstone,
     is_whole_record,
+    numbered_names,
     parse_attempt,
     read_attempt,
     seal,
@@ -34,35 +34,14 @@ MIN_RECORDS = 64
 _BATCH = 256  # records held at a time while a pack is written
 _LEVEL = 1  # of gzip: digests, most of a record, hardly get smaller at higher ones
 _HEADER_END = b"\n}\n"
-_NAME = re.compile(r"session-(\d{4,})\.pack")
 
 
-def pack_name(number: int) -> str:
-    """File name of the pack that a session left.
-
-    Examples
-    --------
-    >>> pack_name(1)
-    'session-0001.pack'
-    """
-    return f"session-{number:04d}.pack"
-
-
-def parse_pack(name: str) -> int | None:
-    """Read the file name of a pack; None if it is none.
-
-    Examples
-    --------
-    >>> parse_pack("session-0001.pack"), parse_pack("session-0001.json")
-    (1, None)
-    """
-    match = _NAME.fullmatch(name)
-    return int(match.group(1)) if match else None
+pack_name, parse_pack = numbered_names("session-", ".pack")  # of a session
 
 
 def packed_records(
     run: RunDirectory, names: Iterable[str], wanted: Collection[str]
-) -> dict[str, CommitRecord | Tombstone]:
+) -> dict[str, CommitRecord | AttemptId]:
     """Read what packs hold of some records, by name; those that are not whole are left out.
 
     Examples
@@ -70,7 +49,7 @@ def packed_records(
     >>> packed_records(RunDirectory.create("memory://doctest-packed"), (), ())
     {}
     """
-    found: dict[str, CommitRecord | Tombstone] = {}
+    found: dict[str, CommitRecord | AttemptId] = {}
     left, identity = set(wanted), run.identity
     for number in sorted(number for name in names if (number := parse_pack(name))):
         # A pack has no record of a session later than its own.
@@ -107,7 +86,10 @@ def leave_pack(
                 left.discard(name)
                 if name not in there:
                     run.create_exclusive(f"{FOLDER}/{name}", data)
-    opening = _opening(run, session) if len(left) >= MIN_RECORDS else None
+    opened_by = f"{FOLDER}/{session_name(session)}"
+    opening = None
+    if len(left) >= MIN_RECORDS:
+        opening = unseal(run.files.find(opened_by), opened_by, run.identity)
     if opening is None:
         return False
     body, ordered = io.BytesIO(), sorted(left)
@@ -145,7 +127,8 @@ def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
     data = opening = None
     # What else lies in the store may be readable; if it is not, the records' own reader says so.
     with suppress(StoreError):
-        data, opening = _read(run, pack_name(number)), _read(run, session_name(number))
+        data = run.files.find(f"{FOLDER}/{pack_name(number)}")
+        opening = run.files.find(f"{FOLDER}/{session_name(number)}")
     body = _body(number, data, opening, run.identity)
     if body is None:
         return
@@ -153,18 +136,6 @@ def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
         while line := file.readline():
             name, _, size = line.decode().partition(" ")
             yield name, file.read(int(size))
-
-
-def _read(run: RunDirectory, name: str) -> bytes | None:
-    """Bytes of a file in commits/; None where it is missing."""
-    place = f"{FOLDER}/{name}"
-    return run.files.read_many([place]).get(place)
-
-
-def _opening(run: RunDirectory, number: int) -> Mapping[str, object] | None:
-    """The record of a session; None where it is not whole."""
-    name = session_name(number)
-    return unseal(_read(run, name), f"{FOLDER}/{name}", run.identity)
 
 
 def _body(number: int, data: bytes | None, opening: bytes | None, run: str) -> bytes | None:

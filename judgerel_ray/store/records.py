@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -81,11 +81,24 @@ def overlap(ranges: Iterable[Range], new: Range) -> tuple[int, ...]:
     )
 
 
+def requests_in(conditions: Mapping[str, Iterable[Range]]) -> Iterator[tuple[str, int]]:
+    """Every condition's key with each of its replications.
+
+    Examples
+    --------
+    >>> list(requests_in({"00": [(0, 2)], "01": [(5, 1)]}))
+    [('00', 0), ('00', 1), ('01', 5)]
+    """
+    for key, ranges in conditions.items():
+        for first, n in ranges:
+            yield from ((key, replication) for replication in range(first, first + n))
+
+
 FOLDER = "commits"
 PROGRESS = "progress.json"
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
-_SESSION = re.compile(r"session-(\d{4,})\.json")
-_END = re.compile(r"session-(\d{4,})\.ended")
+NameOf = Callable[[int], str]
+NumberOf = Callable[[str], int | None]
 SEAL_KEYS = _SEAL, _NONCE, PLACE = "seal", "nonce", "place"
 
 
@@ -137,9 +150,8 @@ class CommitRecord:
         self, file: Literal["data_file", "texts_file"], columns: Collection[str] | None = None
     ) -> Vouched:
         """What is known of the bytes of some columns of a file; of all where it is None."""
-        if file == "data_file":
-            return Vouched(self.data_file, chosen(self.data_sections, columns))
-        return Vouched(self.texts_file, chosen(self.texts_sections, columns))
+        sections = self.data_sections if file == "data_file" else self.texts_sections
+        return Vouched(getattr(self, file), chosen(sections, columns))
 
     @property
     def holds_answers(self) -> bool:
@@ -159,15 +171,6 @@ class CommitRecord:
     def name(self) -> str:
         """Name of the record's file in commits/."""
         return attempt_name(self.session, self.lease, self.attempt)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tombstone:
-    """An attempt that was closed before it landed and never can."""
-
-    session: int
-    lease: int
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,15 +197,29 @@ def attempt_name(session: int, lease: int, attempt: int) -> str:
     return f"s{session:04d}-l{lease:06d}-a{attempt}.json"
 
 
-def session_name(number: int) -> str:
-    """File name of a session's record.
+def numbered_names(before: str, after: str) -> tuple[NameOf, NumberOf]:
+    """Two functions: the file name of a number, and the number of a name, None of any other name.
 
     Examples
     --------
-    >>> session_name(1)
-    'session-0001.json'
+    >>> name_of, number_of = numbered_names("session-", ".json")
+    >>> name_of(1), number_of("session-0001.json"), number_of("session-1.json.tmp")
+    ('session-0001.json', 1, None)
     """
-    return f"session-{number:04d}.json"
+    pattern = re.compile(rf"{re.escape(before)}(\d{{4,}}){re.escape(after)}")
+
+    def name_of(number: int) -> str:
+        return f"{before}{number:04d}{after}"
+
+    def number_of(name: str) -> int | None:
+        match = pattern.fullmatch(name)
+        return int(match.group(1)) if match else None
+
+    return name_of, number_of
+
+
+session_name, parse_session = numbered_names("session-", ".json")  # of its record
+end_name, parse_end = numbered_names("session-", ".ended")  # of the mark that it has ended
 
 
 def parse_attempt(name: str) -> AttemptId | None:
@@ -218,41 +235,6 @@ def parse_attempt(name: str) -> AttemptId | None:
         return None
     found = AttemptId(*(int(part) for part in match.groups()))
     return found if attempt_name(*found) == name else None
-
-
-def parse_session(name: str) -> int | None:
-    """Read a session's file name; None if it is none.
-
-    Examples
-    --------
-    >>> parse_session("session-0001.json"), parse_session("session-1.json.tmp")
-    (1, None)
-    """
-    match = _SESSION.fullmatch(name)
-    return int(match.group(1)) if match else None
-
-
-def end_name(number: int) -> str:
-    """File name of the mark that a session has ended.
-
-    Examples
-    --------
-    >>> end_name(1)
-    'session-0001.ended'
-    """
-    return f"session-{number:04d}.ended"
-
-
-def parse_end(name: str) -> int | None:
-    """Read the file name of the mark that a session has ended; None if it is none.
-
-    Examples
-    --------
-    >>> parse_end("session-0001.ended"), parse_end("session-0001.json")
-    (1, None)
-    """
-    match = _END.fullmatch(name)
-    return int(match.group(1)) if match else None
 
 
 def seal(content: Mapping[str, object], name: str, run: str = "") -> bytes:
@@ -308,7 +290,6 @@ def sealed_run(data: bytes | None, name: str) -> str | None:
 
 def commit_content(record: CommitRecord) -> dict[str, object]:
     """Lay a commit out as plain content."""
-    tokens = record.tokens
     return {
         "kind": "commit",
         **{name: getattr(record, name) for name in _PLAIN},
@@ -319,16 +300,14 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
         "data_sections": plain_sections(record.data_sections),
         "texts_sections": plain_sections(record.texts_sections),
         "engine": dict(record.engine),
-        "tokens": {
-            "prompt": tokens.prompt,
-            "cached": tokens.cached,
-            "generated": tokens.generated,
-        },
+        "tokens": asdict(record.tokens),
     }
 
 
-def read_attempt(name: str, data: bytes | None, run: str) -> CommitRecord | Tombstone | None:
+def read_attempt(name: str, data: bytes | None, run: str) -> CommitRecord | AttemptId | None:
     """Read an attempt's record; None if it is missing, torn, altered, or another file's or run's.
+
+    Of an attempt that was closed before it landed, and never can, there is no more than its name.
 
     Of this and the readers below, `name` is that in commits/, and `run` the run's identity.
     """
@@ -336,9 +315,7 @@ def read_attempt(name: str, data: bytes | None, run: str) -> CommitRecord | Tomb
     place = parse_attempt(name)
     if content is None or place is None:
         return None
-    if content["kind"] == "tombstone":
-        return Tombstone(session=place.session, lease=place.lease, attempt=place.attempt)
-    return _commit(content)
+    return place if content["kind"] == "tombstone" else _commit(content)
 
 
 def read_session(name: str, data: bytes | None, run: str) -> SessionRecord | None:
@@ -377,22 +354,7 @@ def is_whole_record(name: str, data: bytes, run: str) -> bool:
     return not is_record or unseal(data, f"{FOLDER}/{name}", run) is not None
 
 
-_PLAIN = (
-    "session",
-    "lease",
-    "attempt",
-    "judge",
-    "data_file",
-    "texts_file",
-    "data_sha256",
-    "texts_sha256",
-    "data_bytes",
-    "rows",
-    "seconds",
-    "written_at",
-    "texts_bytes",
-    "n_answers",
-)
+_PLAIN = tuple(one.name for one in fields(CommitRecord) if one.type in ("int", "str", "float"))
 
 
 def _commit(content: Mapping[str, object]) -> CommitRecord:

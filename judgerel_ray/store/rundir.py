@@ -150,10 +150,10 @@ class RunDirectory:
         """
         if self._identity is not None:
             return self._identity
-        found = sealed_run(self.files.read_many([MANIFEST]).get(MANIFEST), MANIFEST)
+        found = sealed_run(self.files.find(MANIFEST), MANIFEST)
         sessions = [one for one in self.names("commits") if parse_session(one)] if not found else ()
         for name in (f"commits/{one}" for one in reversed(sessions)):
-            found = found or sealed_run(self.files.read_many([name]).get(name), name)
+            found = found or sealed_run(self.files.find(name), name)
         return found or ""
 
     def _identified(self) -> Self:
@@ -186,7 +186,7 @@ class RunDirectory:
         """
         if self.is_local and not os.path.isdir(self.url):
             return False
-        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        data = self.files.find(MANIFEST)
         problem = manifest_problem(data)
         if problem is None:
             return True
@@ -273,7 +273,7 @@ class RunDirectory:
 
     def _is_begun(self) -> bool:
         """Whether a run has ever held its sweep: a driver claims the directory before it writes."""
-        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        data = self.files.find(MANIFEST)
         is_known = manifest_problem(data) is None and "sweep" in json.loads(data or b"{}")
         return is_known or bool(self.names("commits") or self.names("data"))
 
@@ -284,7 +284,7 @@ class RunDirectory:
 
     def file_digests(self) -> Mapping[str, Sequence[str]]:
         """SHA-256 of the run's own files by name; none before it has begun."""
-        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        data = self.files.find(MANIFEST)
         content = None if manifest_problem(data) else json.loads(data or b"{}")
         files = content.get(FILES, {}) if content else {}
         return files if isinstance(files, dict) else {}

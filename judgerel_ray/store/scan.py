@@ -205,14 +205,16 @@ def _scan(
     clean: dict[str, list[str]] = {}
     for one in commits:
         if one.name not in duplicates:
-            clean.setdefault(one.judge if file == "data_file" else "", []).append(_name(one, file))
+            clean.setdefault(one.judge if file == "data_file" else "", []).append(
+                getattr(one, file)
+            )
     frames = [
         _of_judge(scan_files(run, files, table=table), judge) for judge, files in clean.items()
     ]
     for one in commits:
         if twice := duplicates.get(one.name):
             dropped = [request_key(key, replication) for key, replication in twice]
-            frame = scan_files(run, [_name(one, file)], table=table)
+            frame = scan_files(run, [getattr(one, file)], table=table)
             frames.append(frame.filter(~pl.col("key").is_in(dropped)))
     if not frames:
         return table.create_empty().lazy().select(names)
@@ -304,26 +306,26 @@ def _check_files(
     # Listed after the commits were read, so that every file of theirs was there.
     is_data = file == "data_file"
     sizes = data_sizes(run, commits) if is_data else texts_sizes(run, commits)
-    wrong = [one for one in commits if not one.is_whole(file, sizes.get(_name(one, file)))]
+    wrong = [one for one in commits if not one.is_whole(file, sizes.get(getattr(one, file)))]
     how = "altered: its bytes are not those that landed"
     if wrong:
-        size = sizes.get(_name(wrong[0], file))
+        size = sizes.get(getattr(wrong[0], file))
         how = "gone" if size is None else f"cut, it has {size} bytes"
     else:
         bad = altered(run.files, (one.vouched(file, columns) for one in commits))
-        wrong = [one for one in commits if _name(one, file) in bad]
+        wrong = [one for one in commits if getattr(one, file) in bad]
     if wrong:
         rows = f"its {sum(one.rows for one in wrong):,} rows"
         raise (FileGone if how == "gone" else StoreError)(
             f"a file that landed is {how}"
             + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""),
-            where={"path": run.address(_name(wrong[0], file)), "commit": wrong[0].name},
+            where={"path": run.address(getattr(wrong[0], file)), "commit": wrong[0].name},
             hint=ask_again(
                 run,
                 look_at_commits(run),
                 rows,
                 texts=file == "texts_file" and not all(one.holds_answers for one in wrong),
-                is_reading=all(_name(one, file).startswith(f"{READINGS}/") for one in wrong),
+                is_reading=all(getattr(one, file).startswith(f"{READINGS}/") for one in wrong),
             ),
         )
 
@@ -357,8 +359,3 @@ def ask_again(
         f"judgerel run SWEEP.toml --out {run.url}{flag} asks {rows} again; "
         f"judgerel verify {run.url} lists what is wrong"
     )
-
-
-def _name(commit: CommitRecord, file: Literal["data_file", "texts_file"]) -> str:
-    """Name a commit's file of judgments or of texts."""
-    return commit.data_file if file == "data_file" else commit.texts_file

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from judgerel_ray.config.series import Series, SweepRole
@@ -105,7 +105,7 @@ class SeriesDirectory:
                 where={"series": self.url},
                 hint="give the series an out of its own",
             )
-        stored = self.files.read_many([SERIES]).get(SERIES)
+        stored = self.files.find(SERIES)
         if stored is not None and (name := _named(stored)) != series.name:
             raise StoreError(
                 f"the folder is of another series: expected {name!r}, got {series.name!r}",
@@ -116,7 +116,7 @@ class SeriesDirectory:
     def keep_series(self, series: Series) -> None:
         """Keep a copy of the series file. Effects: replaces it where it changed."""
         data = series.text.encode()
-        if self.files.read_many([SERIES]).get(SERIES) != data:
+        if self.files.find(SERIES) != data:
             self.files.write(SERIES, data)
 
     def refreshes(self) -> tuple[Refresh, ...]:
@@ -151,12 +151,7 @@ class SeriesDirectory:
     def close(self, refresh: Refresh, result: Mapping[str, Any]) -> Refresh:
         """Write down what came of a refresh. Raises: as :meth:`begin`."""
         self._create(refresh.number, RESULT, result)
-        return Refresh(
-            number=refresh.number,
-            started_at=refresh.started_at,
-            sweeps=refresh.sweeps,
-            result=result,
-        )
+        return replace(refresh, result=result)
 
     def run_url(self, refresh: Refresh, sweep: str) -> str:
         """Where a refresh runs a sweep."""

@@ -27,7 +27,7 @@ from judgerel_ray.store import (
     scan_judgments,
     unseen_session,
 )
-from judgerel_ray.store.ledger import LandedRun
+from judgerel_ray.store.ledger import LandedRun, summed_counts
 from judgerel_ray.store.records import PROGRESS, unseal
 
 
@@ -51,18 +51,14 @@ def average_pace(commits: Iterable[CommitRecord]) -> Pace:
     Pace(requests_per_s=None, tokens_per_s=None)
     """
     worked = [commit for commit in commits if commit.seconds > 0]
-    seconds = _covered_s((_end(commit), commit.seconds) for commit in worked)
+    ends = (datetime.fromisoformat(commit.written_at) for commit in worked)
+    seconds = _covered_s(zip(ends, (commit.seconds for commit in worked), strict=True))
     if not seconds:
         return Pace(requests_per_s=None, tokens_per_s=None)
     return Pace(
         requests_per_s=sum(commit.rows for commit in worked) / seconds,
         tokens_per_s=sum(commit.tokens.generated for commit in worked) / seconds,
     )
-
-
-def _end(commit: CommitRecord) -> datetime:
-    """When a commit was written."""
-    return datetime.fromisoformat(commit.written_at)
 
 
 def _covered_s(spans: Iterable[tuple[datetime, float]]) -> float:
@@ -189,10 +185,6 @@ class RunStatus:
         """Give plain values, totals first; None for what nobody knows."""
         tokens = sum((judge.tokens for judge in self.judges), TokenCounts())
         costs = [judge.cost for judge in self.judges if judge.cost is not None]
-        outcomes: dict[str, int] = {}
-        for judge in self.judges:
-            for name, n in judge.outcomes.items():
-                outcomes[name] = outcomes.get(name, 0) + n
         return {
             "run": self.run,
             "sweep": self.sweep,
@@ -203,7 +195,7 @@ class RunStatus:
             "landed": sum(judge.landed for judge in self.judges),
             "owed": self._total(judge.owed for judge in self.judges),
             "failed": sum(judge.failed for judge in self.judges),
-            "outcomes": dict(sorted(outcomes.items())),
+            "outcomes": summed_counts(judge.outcomes for judge in self.judges),
             "tokens": _tokens(tokens),
             "cost": sum(costs) if costs else None,
             "judges": [

@@ -10,7 +10,7 @@ import json
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -215,19 +215,19 @@ class NotingDisk(Disk):
 
     def read(self, name: str) -> bytes:
         """As of a disk, but empty where what is there cannot be read."""
-        data = self.read_many([name]).get(name)
+        data = self._content(name)
         return Disk.read(self, name) if data is None else data
 
-    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
-        """As of a disk, but empty where what is there cannot be read."""
-        found: dict[str, bytes] = {}
-        for name in names:
-            try:
-                found |= Disk.read_many(self, [name])
-            except StoreError as error:
-                if self._note(name, error):
-                    found[name] = b""
-        return found
+    def _content(self, name: str) -> bytes | None:
+        try:
+            return Disk._content(self, name)
+        except StoreError as error:
+            return b"" if self._note(name, error) else None
+
+    def _size(self, name: str) -> int | None:
+        with suppress(StoreError):
+            return Disk._size(self, name)
+        return None
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """As of a disk, but none where the folder cannot be read."""
@@ -247,21 +247,14 @@ class NotingDisk(Disk):
         for here, _, names in os.walk(self.address(folder), onerror=note):
             for name in (self._name(os.path.join(here, one)) for one in names):
                 try:
-                    size = Disk.sizes_of(self, [name])
+                    size = Disk._size(self, name)
                     if not size:
-                        Disk.read_many(self, [name])  # says what it is
-                    found |= size
+                        Disk._content(self, name)  # says what it is
+                    if size is not None:
+                        found[name] = size
                 except StoreError as error:
                     self._note(name, error)
         return dict(sorted(found.items()))
-
-    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
-        """As of a disk, without what cannot be read."""
-        found: dict[str, int] = {}
-        for name in names:
-            with suppress(StoreError):
-                found |= Disk.sizes_of(self, [name])
-        return found
 
     def _name(self, path: str) -> str:
         """Name of what lies at a path."""
@@ -413,11 +406,12 @@ def _files(
 ) -> Iterator[Finding]:
     """Check a commit's two files; the judgments that can be read are added to `judgments`."""
     frames = []
+    there = run.files.read_many((commit.data_file, commit.texts_file))
     for name, expected in (
         (commit.data_file, commit.data_sha256),
         (commit.texts_file, commit.texts_sha256),
     ):
-        data = run.files.read_many([name]).get(name)
+        data = there.get(name)
         if data is None:
             yield _error("missing_file", name, f"named by {commit.name}, not there")
             continue
@@ -468,7 +462,7 @@ def _replaced(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     for name, expected in look.older.items():
         if name in counting:
             continue
-        data = run.files.read_many([name]).get(name)
+        data = run.files.find(name)
         unused = "a later reading replaced it, and no number uses it"
         if name.startswith(f"{READINGS}/"):
             record = generation_name(int(PurePosixPath(name).name.split("-")[0]))
@@ -506,7 +500,7 @@ def _run_files(run: RunDirectory) -> Iterator[Finding]:
         return
     known = run.file_digests()
     for name in sorted({*_READERS, *known}):
-        data = run.files.read_many([name]).get(name)
+        data = run.files.find(name)
         if data is None:
             yield _error("missing_file", name, "not there; the next run writes it again")
             continue
@@ -530,10 +524,10 @@ def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding
         yield _error(
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
-    data = run.files.read_many([PROGRESS]).get(PROGRESS)
+    data = run.files.find(PROGRESS)
     if data is not None and unseal(data, PROGRESS, run.identity) is None:
         yield _error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
-    token = run.files.read_many([TOKEN]).get(TOKEN)
+    token = run.files.find(TOKEN)
     if token is not None and not is_whole_token(token, run.identity):
         yield _error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _other_records(run, look)
@@ -552,7 +546,8 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     known: dict[str, int] = {}
     for name, data in records.items():
         known |= dict.fromkeys(read_at_end(name, data, "broken", identity), parse_end(name) or 0)
-    last = max((name for name in records if parse_end(name)), key=_number, default=None)
+    ends = [(number, name) for name in records if (number := parse_end(name))]
+    last = max(ends, default=(0, ""))[1]
     beside = read_at_end(last, records[last], "beside", run.identity) if last else ()
     there = run.files.sizes_of(beside)
     for place in beside:
@@ -587,11 +582,6 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
                 f"torn or altered; {why}, and no number uses it; the next run records that it goes "
                 "on without it",
             )
-
-
-def _number(name: str) -> int:
-    """Number of the session that a mark is of."""
-    return parse_end(name) or 0
 
 
 def _parquet(data: bytes) -> object:

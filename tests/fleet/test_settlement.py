@@ -22,10 +22,10 @@ from judgerel_ray.fleet import (
     Receipt,
     WorkQueue,
 )
-from judgerel_ray.fleet.lease import item_of
+from judgerel_ray.fleet.lease import item_of, unlanded
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import Dispatched, Slot, sum_units
-from judgerel_ray.fleet.settlement import Settlement, _not_landed
+from judgerel_ray.fleet.settlement import Settlement
 from judgerel_ray.store import begin_session, close_lease, read_errors, read_ledger
 
 
@@ -437,7 +437,7 @@ def test_too_many_deaths_give_the_judge_up(asking, account):
 def test_what_did_not_land_is_what_is_left(asking, first, n, landed):
     ask = asking.ask(first=first, n=n)
     done = {r for start, length in landed for r in range(start, start + length)}
-    rest = _not_landed(ask, landed)
+    rest = unlanded(ask, landed)
     assert [r for piece in rest for r in piece.replications] == [
         r for r in ask.replications if r not in done
     ]

@@ -96,27 +96,27 @@ def _refused(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[tuple[in
     question hold the same words.
     """
     forms: dict[str, list[Item]] = {}
-    for item in sorted(frame.items, key=_bytes_of, reverse=True):
+    for item in sorted(frame.items, key=item_bytes, reverse=True):
         forms.setdefault(question_form(item), []).append(item)
     for items in forms.values():
         rest = 0
         for place, item in enumerate(items):
-            if place and _bytes_of(item) + rest <= fit.longest:
+            if place and item_bytes(item) + rest <= fit.longest:
                 break  # the others are shorter still
             once = replace(frame, items=(item,))
             for work in build_wave(once, 0, voice, {}):
                 for ask in work.asks:
                     condition = ask.condition
                     room = most_tokens(condition, fit.spare)
-                    rest = max(rest, room - _bytes_of(item))
+                    rest = max(rest, room - item_bytes(item))
                     if refusal := fit.refusal(condition):
                         yield cast("int", refusal.where["prompt_tokens"]), condition.max_tokens
 
 
-def _bytes_of(item: Item) -> int:
+def item_bytes(item: Item) -> int:
     """Bytes of what a prompt may hold of an item."""
     texts = [item.question, item.context or "", *item.turns, *(o.text for o in item.options)]
-    return sum(len(text.encode()) for text in texts)
+    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
 
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
@@ -229,7 +229,9 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
     at_most = sum(count.requests_at_most for count in counts)
-    where = _where_it_runs([s for s in resolved.specs.values() if s.name in asked], at_most)
+    reason = needs_ray((s for s in resolved.specs.values() if s.name in asked), at_most)
+    where = f"runs in one process, without Ray (up to {MOST_REQUESTS:,} requests to such judges)"
+    where = where if reason is None else f"runs on Ray: {reason}"
     notes = [*too_long, *needs, where, *filter(None, thinking)]
     notes += unset_keys([resolved.specs[name] for name in sorted(asked)])
     notes += sweep_remarks(resolved)
@@ -255,14 +257,6 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
         answers=answers_of(resolved.frames, counts),
         asks=tuple(frame.ask for frame in resolved.frames),
     )
-
-
-def _where_it_runs(asked: Sequence[EngineSpec], n_requests: int) -> str:
-    """Say whether a sweep's judges are asked on Ray, and why."""
-    reason = needs_ray(asked, n_requests)
-    if reason is not None:
-        return f"runs on Ray: {reason}"
-    return f"runs in one process, without Ray (up to {MOST_REQUESTS:,} requests to such judges)"
 
 
 def _judge_cost(

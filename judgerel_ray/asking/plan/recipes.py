@@ -137,7 +137,12 @@ def read_recipe(path: str) -> Recipe:
             return Recipe(path=path, types=dict(_types_of_ray(document, path, most)), joining=most)
         return Recipe(path=path, types=dict(_types_of_kuberay(document)))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _no_recipe(path) from error
+        raise SweepError(
+            "no recipe of a cluster: expected available_node_types of Ray's autoscaler, or "
+            "workerGroupSpecs of a RayJob, RayCronJob or RayCluster",
+            where={"cluster": path},
+            hint="one of cluster/, such as cluster/ray-autoscaler-aws.yaml",
+        ) from error
 
 
 def _types_of_ray(
@@ -171,16 +176,6 @@ def _types_of_kuberay(document: Mapping[str, Any]) -> Iterator[tuple[str, NodeTy
             limits = [one["resources"].get("limits", {}) for one in containers]
             gpus = sum(int(one.get(GPU_OF_KUBERNETES, 0)) for one in limits)
             yield group["groupName"], NodeType(gpus=gpus, joining=joining)
-
-
-def _no_recipe(path: str) -> SweepError:
-    """What is said of a file that describes no cluster."""
-    return SweepError(
-        "no recipe of a cluster: expected available_node_types of Ray's autoscaler, or "
-        "workerGroupSpecs of a RayJob, RayCronJob or RayCluster",
-        where={"cluster": path},
-        hint="one of cluster/, such as cluster/ray-autoscaler-aws.yaml",
-    )
 
 
 def _gpus(n: int) -> str:

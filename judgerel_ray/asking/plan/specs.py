@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.engines.simulated.truth import option_log_weights
 from judgerel_ray.engines.tokenization import template_file
 
+_OF_JUDGE = tuple(one.name for one in fields(EngineSpec) if one.name in Judge.model_fields)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -44,25 +45,14 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
             where={"judge": judge.name},
             hint=f'base_url = "{provider.example}"',
         )
-    spec = EngineSpec(
-        name=judge.name,
-        engine=judge.engine,
-        model=model,
-        revision=judge.revision,
-        gpus=judge.gpus,
-        pipeline_parallel_size=judge.pipeline_parallel_size,
-        dtype=judge.dtype,
-        quantization=judge.quantization,
-        max_model_len=judge.max_model_len,
-        chat_template=sweep.find(template) if isinstance(template, str) else template,
-        engine_options=dict(judge.engine_options),
-        trust_remote_code=judge.trust_remote_code,
-        batch_invariant=judge.batch_invariant,
-        provider=judge.provider,
-        base_url=base_url,
-        api_key_env=judge.api_key_env or _providers_key(judge),
-        limits=judge.limits,
-    )
+    stated = {name: getattr(judge, name) for name in _OF_JUDGE}
+    stated |= {
+        "model": model,
+        "chat_template": sweep.find(template) if isinstance(template, str) else template,
+        "base_url": base_url,
+        "api_key_env": judge.api_key_env or _providers_key(judge),
+    }
+    spec = EngineSpec(**stated)
     if isinstance(spec.chat_template, str):
         template_file(spec)
     # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
@@ -150,7 +140,8 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
 def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
     """Refuse probabilities that nobody gives or can read, which could only fail once asked."""
     for frame in frames:
-        needed = _needed_for(frame)
+        sampled = "verdict_logprobs" if frame.ask.verdict_logprobs else None
+        needed = frame.protocol.reads_probabilities(frame.ask) or sampled
         if needed is None:
             continue
         for voice in frame.judges:
@@ -171,12 +162,6 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
                 hint="top_k = 50, or draws = 0",
             )
         frame.protocol.check_options(frame)
-
-
-def _needed_for(frame: AskFrame) -> str | None:
-    """What of an ask reads log-probabilities; None where nothing does."""
-    reads = frame.protocol.reads_probabilities(frame.ask)
-    return reads or ("verdict_logprobs" if frame.ask.verdict_logprobs else None)
 
 
 def takes_top_k(spec: EngineSpec) -> bool:

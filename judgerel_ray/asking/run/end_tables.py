@@ -52,10 +52,7 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
     rows = places.join(texts, on="key", how="inner").sort(*PLACE, nulls_last=True).collect()
     found = [(row, row["text"]) for row in rows.iter_rows(named=True) if row["text"]]
     table = distribution_table(found)
-    data = BytesIO()
-    table.write_parquet(data)
-    write_vouched(run, DISTRIBUTIONS, data.getvalue())
-    return table.height
+    return _write(run, DISTRIBUTIONS, table)
 
 
 def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
@@ -74,10 +71,7 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
         rows += settled_rows(judge, frames_of_judge, landed_verdicts(run, ledger, judge))
     empty = Settled.create_empty()
     table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
-    data = BytesIO()
-    table.sort(*ORDER, nulls_last=True).write_parquet(data)
-    write_vouched(run, SETTLED, data.getvalue())
-    return table.height
+    return _write(run, SETTLED, table.sort(*ORDER, nulls_last=True))
 
 
 def settled_rows(
@@ -153,10 +147,14 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
         tables.append(
             confusion_table(scored, last_token=frame.protocol.reads_last_token(frame.ask))
         )
-    table = pl.concat(tables)
+    return _write(run, CONFUSIONS, pl.concat(tables))
+
+
+def _write(run: RunDirectory, name: str, table: pl.DataFrame) -> int:
+    """Write a table that the manifest vouches for; how many rows it has."""
     data = BytesIO()
     table.write_parquet(data)
-    write_vouched(run, CONFUSIONS, data.getvalue())
+    write_vouched(run, name, data.getvalue())
     return table.height
 
 

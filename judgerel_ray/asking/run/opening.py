@@ -54,11 +54,14 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     """The run directory with its plan, items and manifest; refused where it is another's."""
     run = RunDirectory.create(out)
     identity = resolved.identity_as(read_manifest(run).get("sweep"))
-    same_file = _is_same_file(run, resolved.sweep)
+    stored = stored_sweep(run)
+    same_file = stored is not None and _request_parts(stored) == _request_parts(resolved.sweep)
     # A sweep that was put right after its first try is no other one: there is nothing to mix.
     corrected = not same_file and _holds_nothing(run)
     if not corrected:
-        check_same_sweep(run, identity, same_file=same_file, versions=_versions())
+        versions = {"judgerel_ray": __version__, "python": platform.python_version()}
+        versions |= _packages()
+        check_same_sweep(run, identity, same_file=same_file, versions=versions)
     alive = live_session(run)
     if alive:
         raise StoreError(
@@ -77,7 +80,6 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     fresh = not begun
-    stored = stored_sweep(run)
     written: dict[str, bytes] = {}
     if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
         written["sweep.toml"] = resolved.sweep.text.encode()
@@ -127,12 +129,6 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
             where={"path": run.address("items.parquet")},
             hint="put the items or the manifest back as they were, or give --out a new directory",
         )
-
-
-def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
-    """Whether the run's copy of the sweep file says what the sweep says."""
-    stored = stored_sweep(run)
-    return stored is not None and _request_parts(stored) == _request_parts(sweep)
 
 
 def _request_parts(sweep: Sweep) -> dict[str, object]:
@@ -216,12 +212,6 @@ def _manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, o
         "seeds": "base + replication; base is the hash of what is asked",
         "created_at": datetime.now(UTC).isoformat(),
     }
-
-
-def _versions() -> dict[str, str]:
-    """Versions of all that may change what is asked."""
-    written = {"judgerel_ray": __version__, "python": platform.python_version()}
-    return {**_packages(), **written}
 
 
 def _packages() -> dict[str, str]:

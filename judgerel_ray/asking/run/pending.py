@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
+from judgerel_ray.asking.plan.planning import item_bytes
 from judgerel_ray.asking.run.rounds import Asks, Rounds
 from judgerel_ray.core import Ask, Completion, Item, RequestRefused, TokenCounts
 from judgerel_ray.design import (
@@ -28,7 +29,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
-from judgerel_ray.fleet.lease import rest_of
+from judgerel_ray.fleet.lease import ranges_by_condition, rest_of, unlanded
 from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
@@ -82,7 +83,7 @@ class Unwriting:
         form = self._forms.get(kind)
         if form is None:
             form = self._forms[kind] = self._written(item)
-        longer = _bytes_of(item) - form.n_bytes
+        longer = item_bytes(item) - form.n_bytes
         if not form.n or (self.fit is not None and form.room + longer > self.fit.longest):
             return None
         n, n_pieces, key = form.n, form.n_pieces, ""
@@ -112,15 +113,9 @@ class Unwriting:
             n=sum(ask.n for ask in asks),
             n_pieces=len(asks),
             units=sum_units(asks),
-            n_bytes=_bytes_of(item),
+            n_bytes=item_bytes(item),
             room=max((most_tokens(ask.condition, spare) for ask in asks), default=0),
         )
-
-
-def _bytes_of(item: Item) -> int:
-    """Bytes of what a prompt may hold of an item."""
-    texts = [item.question, item.context or "", *item.turns, *(o.text for o in item.options)]
-    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
 
 
 IMPOSSIBLE_BATCH = 2_000
@@ -169,9 +164,6 @@ class NeverSent:
                 prices=None,
                 landed_at=datetime.now(UTC),
             )
-            conditions: dict[str, list[tuple[int, int]]] = {}
-            for ask, _ in asks:
-                conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
             land(
                 self.run,
                 session=self.session,
@@ -180,7 +172,7 @@ class NeverSent:
                 judge=judge,
                 judgments=rows.judgments,
                 completions=rows.completions,
-                conditions=conditions,
+                conditions=ranges_by_condition(ask for ask, _ in asks),
                 tokens=TokenCounts(),
                 seconds=0.0,
                 engine={"engine": "none"},
@@ -394,9 +386,4 @@ def _extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
 
 def pending_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
     """The replications of an ask that have not landed, as ranges."""
-    end = ask.first + ask.n
-    return [
-        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
-        for first, n in ledger.owed(ask.condition.condition_key, end)
-        if first + n > ask.first
-    ]
+    return unlanded(ask, ledger.landed.get(ask.condition.condition_key, ()))

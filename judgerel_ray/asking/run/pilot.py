@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.asking.run.pending import Pending, WorkItems
+from judgerel_ray.asking.run.pending import Pending, WorkItems, pending_parts
 from judgerel_ray.asking.run.readability import (
     FEWEST,
     LOOKS,
@@ -365,7 +365,8 @@ class Pilot:
         for one in pilots:
             for ask in one.asks:
                 condition_key = ask.condition.condition_key
-                if one.key(ask) not in one.replies and _has_landed(ledger, ask):
+                is_known = one.key(ask) in one.replies
+                if not is_known and not pending_parts(replace(ask, n=1), ledger):
                     wanted[one.key(ask)] = condition_key
         if not wanted:
             return
@@ -456,12 +457,6 @@ class Pilot:
         if text is None:
             return "no text, it was declined"
         return f'"{printable(cut_text(" ".join(text.split()), QUOTED))}"'
-
-
-def _has_landed(ledger: Ledger, ask: Ask) -> bool:
-    """Whether the first replication of an ask has landed."""
-    ranges = ledger.landed.get(ask.condition.condition_key, ())
-    return any(first <= ask.first < first + n for first, n in ranges)
 
 
 def _holding(ledger: Ledger, condition_keys: set[str]) -> Ledger:

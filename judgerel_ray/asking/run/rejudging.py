@@ -28,7 +28,6 @@ from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, Swee
 from judgerel_ray.design import Voice, planned_asks
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.fleet.landing import read_by_condition, without_thought
-from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.protocols import READER_VERSION
 from judgerel_ray.protocols.ask import Sample
 from judgerel_ray.stats import clopper_pearson
@@ -50,6 +49,8 @@ from judgerel_ray.store.generations import (
     parse_generation,
 )
 from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+from judgerel_ray.store.parts import expected_keys
+from judgerel_ray.store.records import requests_in
 from judgerel_ray.tables import frame_to_items
 
 READER = "judgerel_ray"
@@ -140,7 +141,8 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
             before = _whole(run, commit.data_file, commit.data_sha256)
             texts = _whole(run, commit.texts_file, commit.texts_sha256)
             after = _read_again(before, texts, commit, landed.conditions)
-            n_changed = sum(a != b for a, b in zip(*map(_readings, (before, after)), strict=True))
+            read = (frame.select(READ).rows() for frame in (before, after))
+            n_changed = sum(a != b for a, b in zip(*read, strict=True))
             rows[commit.judge] = rows.get(commit.judge, 0) + before.height
             changed[commit.judge] = changed.get(commit.judge, 0) + n_changed
             if n_changed:
@@ -225,7 +227,7 @@ def _conditions(
 
 def _whole(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:
     """A file that landed, or StoreError where its bytes are others."""
-    data = run.files.read_many([name]).get(name)
+    data = run.files.find(name)
     if data is None or sha256(data) != digest:
         raise StoreError(
             f"a file that landed is {'gone' if data is None else 'altered'}",
@@ -242,12 +244,7 @@ def _read_again(
     conditions: Mapping[str, Condition],
 ) -> pl.DataFrame:
     """Judgments of a commit, as their texts are read now."""
-    asked = {
-        request_key(key, replication): conditions[key]
-        for key, ranges in commit.conditions.items()
-        for first, n in ranges
-        for replication in range(first, first + n)
-    }
+    asked = {request_key(key, n): conditions[key] for key, n in requests_in(commit.conditions)}
     before = before.cast({"judge": pl.String})  # a category in parts
     text_of = dict(texts.select("key", "text").iter_rows())
     read = [
@@ -256,11 +253,6 @@ def _read_again(
     ]
     schema = {name: before.schema[name] for name in READ}
     return before.with_columns(pl.DataFrame(read, schema=schema))
-
-
-def _readings(frame: pl.DataFrame) -> list[tuple[object, ...]]:
-    """What was read, row by row."""
-    return frame.select(READ).rows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -336,13 +328,8 @@ def replay_run(
 
 def _replies(landed: RejudgedRun) -> pl.DataFrame:
     """Requests that have a reply, with it; probabilities that were read have none."""
-    scored = {key for key, one in landed.conditions.items() if one.scoring is not None}
-    unasked = [
-        request_key(key, replication)
-        for key in scored
-        for first, n in landed.ledger.landed[key]
-        for replication in range(first, first + n)
-    ]
+    scored = (key for key, one in landed.conditions.items() if one.scoring is not None)
+    unasked = expected_keys({key: landed.ledger.landed[key] for key in scored})
     ledger = read_ledger(landed.run)
     columns = ("key", "judge", "item_id", "temperature", "replication", "completion_tokens")
     with reading(landed.run.url):
@@ -365,11 +352,9 @@ def _draw(keys: Iterable[str], n: int, seed: int) -> list[str]:
 def _asks(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
     """The requests of these keys."""
     return {
-        key: Ask(condition=condition, first=replication, n=1)
-        for name, condition in landed.conditions.items()
-        for first, n in landed.ledger.landed[name]
-        for replication in range(first, first + n)
-        if (key := request_key(name, replication)) in keys
+        key: Ask(condition=landed.conditions[name], first=replication, n=1)
+        for name, replication in requests_in(landed.ledger.landed)
+        if name in landed.conditions and (key := request_key(name, replication)) in keys
     }
 
 
@@ -394,7 +379,6 @@ def _spec(landed: RejudgedRun, judge: str) -> EngineSpec:
 async def _ask_alone(spec: EngineSpec, asks: Iterable[Ask]) -> list[Completion]:
     """Ask one request after the other, with nothing beside it."""
     engine = make_engine(spec)
-    share_limits(engine, None)
     try:
         await engine.start()
         return [

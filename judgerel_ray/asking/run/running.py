@@ -168,7 +168,8 @@ def _run_session(
 ) -> RunSummary:
     """Everything pending, wave by wave."""
     board = _board(resolved, plan, run, session)
-    pending_before = sum(judge.owed for judge in board.judges.values())
+    judges = board.judges.values()
+    pending_before = sum(judge.owed for judge in judges)
     errors: dict[str, Exception] = {}
     stops: list[PilotStop] = []
     if pending_before:
@@ -217,20 +218,17 @@ def _run_session(
             name: pool.fatal_error for name, pool in pools.items() if pool.fatal_error is not None
         }
         _raise_if_none_could_answer(pools, board, plan)
-    failed = sum(judge.failed for judge in board.judges.values())
-    landed = sum(judge.landed for judge in board.judges.values())
-    n_pending = sum(judge.owed for judge in board.judges.values())
-    ledger = read_ledger(run) if pending_before else session.ledger
+    ledger = read_ledger(run, since=session.ledger) if pending_before else session.ledger
     lay_out(resolved, run, ledger)
     _leave_final(run, session, board)
     return RunSummary(
         run=run.url,
         session=session.number,
-        asked=sum(judge.asked for judge in board.judges.values()),
-        landed=landed,
-        owed=n_pending,
-        failed=failed,
-        asked_now=sum(judge.landed - judge.landed_before for judge in board.judges.values()),
+        asked=sum(judge.asked for judge in judges),
+        landed=sum(judge.landed for judge in judges),
+        owed=sum(judge.owed for judge in judges),
+        failed=sum(judge.failed for judge in judges),
+        asked_now=sum(judge.landed - judge.landed_before for judge in judges),
         problems={name: str(error) for name, error in errors.items()},
         mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
         refused=read_refusals(run, ledger, session.number),

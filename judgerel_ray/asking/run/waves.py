@@ -47,9 +47,9 @@ class SessionWaves:
         Effects: makes engines, lands judgments. Retry: safe.
         """
         frames = self.resolved.frames
-        fits = prompt_fits(self.resolved)
+        fits, ledger = prompt_fits(self.resolved), self.session.ledger
         for wave in range(max(frame.n_waves for frame in frames)):
-            ledger = self.session.ledger if wave == 0 else read_ledger(self.run)
+            ledger = read_ledger(self.run, since=ledger) if wave else ledger
             texts = landed_texts(self.run, ledger) if wave else {}
             if wave > 1 and any(frame.protocol.cascade(frame.ask) is not None for frame in frames):
                 self._count_cascaded(ledger)

@@ -527,7 +527,7 @@ def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ..
         if (folder / "commits").is_dir() and (folder / "data").is_dir():
             from judgerel_ray.store.rundir import MANIFEST, RunDirectory, other_format
 
-            data = RunDirectory(url=str(folder)).files.read_many([MANIFEST]).get(MANIFEST)
+            data = RunDirectory(url=str(folder)).files.find(MANIFEST)
             if stated := other_format(data):
                 notes[folder] = (
                     f"read judgments of a run of another format, {stated}, as they landed, "

@@ -19,7 +19,7 @@ import random
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -290,7 +290,7 @@ class Channel:
             else (f"deadline = {self.limits.deadline:g} s")
         )
         message = f"{failure.message} (after {tries}; limits: {limit})"
-        return Failure(blame=failure.blame, message=message, wait_s=failure.wait_s)
+        return replace(failure, message=message)
 
 
 def body_text(body: bytes) -> str:

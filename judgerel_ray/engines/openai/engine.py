@@ -53,7 +53,6 @@ from judgerel_ray.engines.openai.channel import (
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
 from judgerel_ray.engines.openai.replies import (
     Reply,
-    Usage,
     completions_of,
     message_of,
     read_answer_body,
@@ -225,7 +224,10 @@ class OpenAIEngine:
         except EngineError as error:
             return self._named((error,) * request.n, where)
         self._says_apart |= any(message_thought(message_of(one)) for one in reply.choices)
-        self._count(reply.usage)
+        usage = reply.usage
+        self._counts += TokenCounts(
+            prompt=usage.prompt or 0, cached=usage.cached or 0, generated=usage.completion or 0
+        )
         if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
             self.backends.add(reply.backend[:LONGEST_NAME])
         return reply
@@ -303,12 +305,6 @@ class OpenAIEngine:
         else:
             error = EngineError(f"request failed: {failure.message}", where=where)
         return (error,) * request.n
-
-    def _count(self, usage: Usage) -> None:
-        """Add what a server says one request took."""
-        self._counts += TokenCounts(
-            prompt=usage.prompt or 0, cached=usage.cached or 0, generated=usage.completion or 0
-        )
 
     def counters(self) -> TokenCounts:
         """Tokens since the start, as the server counts them; what it does not say is not in it."""

@@ -8,13 +8,19 @@ sweep counts on. Pure, so that what differs between servers is tested without on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Literal
 
 from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, SweepError
-from judgerel_ray.engines.engine import JSON, NEUTRAL, SMALLEST_TEMPERATURE, EngineSpec
+from judgerel_ray.engines.engine import (
+    JSON,
+    NEUTRAL,
+    SMALLEST_TEMPERATURE,
+    EngineSpec,
+    refuse_secrets,
+)
 from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
 
@@ -157,18 +163,6 @@ def _check_kind(name: str, value: JSON, where: Mapping[str, str]) -> None:
         )
 
 
-def _all_keys(value: JSON) -> Iterator[str]:
-    """Every key, of the tables and lists inside too."""
-    inside: Sequence[JSON] = ()
-    if isinstance(value, Mapping):
-        yield from value
-        inside = list(value.values())
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        inside = value
-    for one in inside:
-        yield from _all_keys(one)
-
-
 def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
     """Refuse what the house sends itself, and what looks like a secret."""
     for name in extra if isinstance(extra, Mapping) else ():
@@ -178,14 +172,8 @@ def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
                 where=where,
                 hint="leave it out",
             )
-    for name in sorted(_all_keys(extra)):
-        if any(mark in name.lower() for mark in _SECRET_MARKS):
-            raise SweepError(
-                f"engine_options must not hold secrets, got {name!r}: the sweep file is kept with "
-                "the run",
-                where=where,
-                hint="api_key_env = the name of an environment variable",
-            )
+    hint = "api_key_env = the name of an environment variable"
+    refuse_secrets(extra, _SECRET_MARKS, where["judge"], hint=hint)
 
 
 _ONES = ("temperature", "top_p")

@@ -32,6 +32,7 @@ from judgerel_ray.engines.engine import (
     EngineFacts,
     EngineSpec,
     Prepared,
+    all_or_first_error,
     stopped_in_thought,
 )
 from judgerel_ray.engines.tokenization import (
@@ -160,13 +161,7 @@ class VllmEngine:
             answer_chunk(condition, prepared, part, channel)
             for part in chunks(ask, stops=not thinks, special=prepared.may_think)
         )
-        tasks = [asyncio.ensure_future(part) for part in parts]
-        try:
-            answers = await asyncio.gather(*tasks)
-        finally:  # cancelled, or one failed: the others would burn time unread
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        answers = await all_or_first_error(parts)  # those left would burn time unread
         made = tuple(completion for answer in answers for completion in answer)
         if not thinks and any(stopped_in_thought(one, condition.stop) for one in made):
             # Its template knows no thoughts, and it thinks: asked once more, to its end.
