@@ -6,7 +6,8 @@ Rows stand in natural order: numbers as numbers, wherever they stand in a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 
@@ -18,6 +19,7 @@ from judgerel_ray.core import cut_text, printable, shortened
 _CELL = 400  # characters at most; a word in it has at most a line's
 
 WIDTH = 80
+_LEAST_NAME = 12
 _GAP = "  "
 
 
@@ -111,6 +113,55 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def fitted_names(names: Sequence[str], room: int) -> list[str]:
+    """Shorten names that are longer than the room, as long as they still tell groups apart.
+
+    First the words that all begin with go, then what stands before the last slash (whose model it
+    is), then the middle.
+
+    Examples
+    --------
+    >>> fitted_names(["openai/gpt-4o", "openai/gpt-4o-mini"], 12)
+    ['gpt-4o', 'gpt-4o-mini']
+    >>> fitted_names(["simulated-erratic", "simulated-steady"], 10)
+    ['..erratic', '..steady']
+    >>> fitted_names(["meta/Llama-3.1-8B-Instruct", "qwen/Qwen2.5-7B"], 16)
+    ['Llama-3..nstruct', 'Qwen2.5-7B']
+    """
+    room = max(_LEAST_NAME, room)
+    ways: tuple[Callable[[str], str], ...] = (
+        lambda name: name,
+        *(partial(_without, n=n) for n in _shared_words(names)),
+        lambda name: name.rpartition("/")[2],
+    )
+    kept = [*names]
+    for way in ways:
+        shorter = [*map(way, names)]
+        if len({*shorter}) == len({*names}) and all(shorter):
+            kept = shorter
+        if max(map(len, kept), default=0) <= room:
+            return kept
+    cut = [name if len(name) <= room else _ends(name, room) for name in kept]
+    return cut if len({*cut}) == len({*names}) else [cut_text(name, room) for name in kept]
+
+
+def _without(name: str, n: int) -> str:
+    """A name without the words that all begin with; what a vendor is called is no loss."""
+    return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"
+
+
+def _shared_words(names: Sequence[str]) -> list[int]:
+    """How long the beginnings are that all names share, word by word."""
+    first, last = min(names, default=""), max(names, default="")
+    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
+
+
+def _ends(name: str, room: int) -> str:
+    """The beginning and the end of a name."""
+    return f"{name[: (room - 1) // 2]}..{name[-((room - 2) // 2) :]}"
 
 
 def fit_cell(text: str) -> str:
