@@ -20,6 +20,8 @@ _CELL = 400  # characters at most; a word in it has at most a line's
 
 WIDTH = 80
 _LEAST_NAME = 12
+_SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
+"""How much of a name that is cut may be its beginning, in the order tried."""
 _GAP = "  "
 
 
@@ -132,19 +134,22 @@ def fitted_names(names: Sequence[str], room: int) -> list[str]:
     """
     room = max(_LEAST_NAME, room)
     ways: tuple[Callable[[str], str], ...] = (
-        lambda name: name,
         *(partial(_without, n=n) for n in _shared_words(names)),
         lambda name: name.rpartition("/")[2],
     )
     kept = [*names]
     for way in ways:
-        shorter = [*map(way, names)]
-        if len({*shorter}) == len({*names}) and all(shorter):
-            kept = shorter
         if max(map(len, kept), default=0) <= room:
             return kept
-    cut = [name if len(name) <= room else _ends(name, room) for name in kept]
-    return cut if len({*cut}) == len({*names}) else [cut_text(name, room) for name in kept]
+        shorter = [*map(way, names)]
+        is_shorter = sum(map(len, shorter)) < sum(map(len, kept))
+        if is_shorter and len({*shorter}) == len({*names}) and all(shorter):
+            kept = shorter
+    for share in _SHARES:
+        cut = [name if len(name) <= room else _cut(name, room, share) for name in kept]
+        if len({*cut}) == len({*names}):
+            return cut
+    return [cut_text(name, room) for name in kept]
 
 
 def _without(name: str, n: int) -> str:
@@ -159,9 +164,10 @@ def _shared_words(names: Sequence[str]) -> list[int]:
     return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
 
 
-def _ends(name: str, room: int) -> str:
-    """The beginning and the end of a name."""
-    return f"{name[: (room - 1) // 2]}..{name[-((room - 2) // 2) :]}"
+def _cut(name: str, room: int, share: float) -> str:
+    """A name without its middle, of which that share is its beginning."""
+    n_first = round(share * (room - 2))
+    return f"{name[:n_first]}..{name[len(name) - (room - 2 - n_first) :]}"
 
 
 def fit_cell(text: str) -> str:

@@ -53,7 +53,7 @@ LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
 more as there are rows."""
 _MOST_ROWS = 40
-_LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
+_LEAST_ROOM = 8  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
@@ -203,10 +203,10 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
     ]
     if not known:
         return ""
-    names = name_columns(groups)
+    names = name_columns([group for _, group in known], groups)
     heads = [*names, "accuracy [95 %]", "kappa with labels [95 %]", "by chance", "between people"]
     lines = []
-    for place, group in known:
+    for place, (_, group) in enumerate(known):
         rows = [group.row(name) for name in ("accuracy", "cohen_kappa", "people_kappa")]
         right, kappa, people = rows
         n = next((row["n_compared"] for row in (kappa, right) if row and row["n_compared"]), None)
@@ -633,7 +633,7 @@ def _sound(group: ShownGroup, row: Row | None) -> str:
         shares = " and ".join(
             f"{lead_parts(one['coefficient'])[1]} {share_with_ends(one)}" for one in classes
         )
-        return f"asked again, gives the same verdict: {shares} of the time"
+        return f"asked again, repeats {shares} of the time"
     if row is None or row["value"] is None:
         return "none of the coefficients asked for leads"
     asked = conditions(row, group.again).partition(" (")[0]
