@@ -152,6 +152,38 @@ def fitted_names(names: Sequence[str], room: int) -> list[str]:
     return [cut_text(name, room) for name in kept]
 
 
+def with_fitted_names(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
+) -> list[list[str]]:
+    """Shorten the names of a table that is wider than a terminal, the longest first.
+
+    Examples
+    --------
+    >>> with_fitted_names(["judge", "x"], [["m/" + "a" * 50, "0" * 40], ["n/b", "1"]],
+    ...                   [True, False])[0][0]
+    'aaaaaaaaaaaaaaaaaa..aaaaaaaaaaaaaaaaaa'
+    """
+    columns = [[*column] for column in zip(heads, *lines, strict=True)]
+    widths = [
+        max(map(len, column)) if is_name else max(len(column[0]), *map(_least, column[1:]))
+        for column, is_name in zip(columns, are_names, strict=True)
+    ]
+    room = WIDTH - len(_GAP) * (len(columns) - 1)
+    room -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
+    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
+    for n_done, i in enumerate(names):
+        columns[i][1:] = fitted_names(
+            columns[i][1:], max(room // (len(names) - n_done), len(heads[i]))
+        )
+        room -= max(map(len, columns[i]))
+    return [[*line] for line in zip(*(column[1:] for column in columns), strict=True)]
+
+
+def _least(cell: str) -> int:
+    """How narrow a cell may be that keeps each number with its interval."""
+    return max(map(len, _pieces(re.sub(r"(?<=[0-9]) (?=\[)", "\u00a0", _tied(cell)), 1)))
+
+
 def _without(name: str, n: int) -> str:
     """A name without the words that all begin with; what a vendor is called is no loss."""
     return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"

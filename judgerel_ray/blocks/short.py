@@ -131,15 +131,18 @@ def short_table(
     shown = rows[:MOST_ROWS]
     varying = groups.varying
     heads: dict[str, Callable[[Row], str]] = {}
+    names: dict[str, Callable[[Row], str]] = {}  # of which each is one word, not a list of them
     if groups.is_numbered:
         heads["row"] = lambda row: groups.of(row).removeprefix(_ROW)
     if len(varying) > _MOST_COLUMNS:
         heads["group"] = lambda row: group_label(row, varying)
     else:
-        heads |= {name.replace("_", " "): _cell_of(name) for name in varying}
+        names = {name.replace("_", " "): _cell_of(name) for name in varying}
     made = [
-        Column(head=head, cells=[write(row) for row in shown], is_number=True)
-        for head, write in (heads | dict(columns)).items()
+        Column(
+            head=head, cells=[write(row) for row in shown], is_number=True, is_name=head in names
+        )
+        for head, write in (heads | names | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
     more = len(rows) - len(shown)
@@ -197,7 +200,9 @@ def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> l
     for (severity, _), texts in kinds.items():
         n = len(texts) if len(texts) <= _FEW or not any(map(any, texts.values())) else 1
         for text, groups in [*texts.items()][:n]:
-            who = named(groups, everyone, most=_MOST_HARMFUL if severity <= HARMFUL else _MOST_NAMED)
+            who = named(
+                groups, everyone, most=_MOST_HARMFUL if severity <= HARMFUL else _MOST_NAMED
+            )
             lines.append(f"{who}: {text}" if who else text)
         others = [who for groups in [*texts.values()][n:] for who in groups]
         if others:
