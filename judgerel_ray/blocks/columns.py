@@ -79,7 +79,11 @@ def fitted_table(
 
 def _tied(cell: str) -> str:
     """A cell whose numbers stay in one piece: intervals, and figures in brackets."""
-    return re.sub(r"\[[^][]*\]|< (?=[0-9])", lambda found: found[0].replace(" ", "\u00a0"), cell)
+    return re.sub(
+        r"\[[^][]*\]|\([^()]* %\)|< (?=[0-9])|[0-9] (?=%)",
+        lambda found: found[0].replace(" ", "\u00a0"),
+        cell,
+    )
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -86,8 +86,11 @@ _OPEN = "open"
 _GAP = "  "
 _GROUP = "group"
 _BRIEF = {
-    Verdict.INCONCLUSIVE.value: _OPEN, "counts as a verdict": "counts", _MISSING: "missing", "": "-",
-}  # fmt: skip
+    "": "-",
+    Verdict.INCONCLUSIVE.value: _OPEN,
+    "counts as a verdict": "counts",
+    _MISSING: "missing",
+}
 """Heads and cells as a narrow table has them."""
 _ALONE_BRIEFLY = (
     "reproducibility is unknown{}: only the same prompt was asked again. Ask in another wording or "
@@ -215,9 +218,7 @@ def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     for why, (required, those) in found.items():
         of = f" ({named(those)})" if len({*those}) < n_groups else ""
         is_alone = why == _REASONS[ALONE]
-        sentences.append(
-            _ALONE_BRIEFLY.format(of) if is_alone else f"{named(required)}{of}: {why}"
-        )
+        sentences.append(_ALONE_BRIEFLY.format(of) if is_alone else f"{named(required)}{of}: {why}")
     return sentences
 
 
@@ -345,7 +346,8 @@ def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     value = "" if row["value"] is None else number(row["value"])
     return [
         cell(row["verdict"]), cell(row["requirement"]), _group(row, groups),
-        "-" if row["limit"] is None else missing_policy(row), value, interval(ends), _decided_by(row),
+        "-" if row["limit"] is None else missing_policy(row), value,
+        interval(ends), _decided_by(row),
     ]  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from judgerel_ray.blocks.words import (
     percent,
     reason,
     rows_by_group,
+    share_with_ends,
     short_estimate,
     telling_columns,
 )
@@ -469,15 +470,6 @@ def _label(row: Row, varying: Sequence[str]) -> str:
     if "judge" in varying and row["judge"] is None:
         judge = "the judge without a name"
     return f"{judge} ({rest})" if rest else judge
-
-
-def share_with_ends(row: Row) -> str:
-    """A share with its interval, in percent."""
-    if row["low"] is None:
-        return percent(row["value"])
-    low, high = percent(row["low"]).removesuffix(" %"), percent(row["high"])
-    to = " to " if low.startswith("<") or high.startswith(">") else "-"
-    return f"{percent(row['value'])} ({low}{to}{high})"
 
 
 def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[Remark]:
