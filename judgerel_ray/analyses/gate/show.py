@@ -70,6 +70,10 @@ _REASONS = {
     "must be met (--require)",
 }
 _SHORT = {
+    "single_replication": "each question asked again",
+    LeadCode.NAMES_UNKNOWN.value: "what a verdict names, option or place (--verdict-names)",
+    LeadCode.FEW_VERDICTS.value: "more replies that hold a verdict",
+    Flag.SERVING_NOISE.value: "a temperature above 0",
     AT_LIMIT: "the value is at the limit",
     WITHIN: "it has no reproducibility",
     ALONE: "right verdicts, or another wording",
@@ -560,4 +564,5 @@ def _held(row: Row) -> str:
 def _open(row: Row) -> str:
     """What would decide, or why nothing is decided."""
     more = more_words(row)
-    return f"{more} would decide" if row["reason"] in (CROSSES, ALONE) else more
+    by_more = row["reason"] in (CROSSES, *_SHORT) and row["reason"] not in (AT_LIMIT, WITHIN)
+    return f"{more} would decide" if by_more else more
