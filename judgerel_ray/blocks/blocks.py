@@ -55,6 +55,7 @@ class Column:
     head: str
     cells: Sequence[str]  # Its texts; a column of which all are empty is not shown on a page.
     is_number: bool = False  # Whether they are numbers, to be aligned at the right.
+    is_name: bool = False  # Whether they name groups: in a narrow terminal they give way first.
     kind: str = ""  # Class of its cells, where it has a look of its own.
     small: Sequence[str] = ()  # What stands small beside each text: the interval, the spread.
     marks: Sequence[Sequence[int]] = ()  # Numbers of the notes of each cell.
@@ -263,7 +264,7 @@ class FirstScreen:
 def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
     """Make the columns that name a group."""
     return [
-        Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows])
+        Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows], is_name=True)
         for name in names
     ]
 

@@ -6,7 +6,8 @@ Rows stand in natural order: numbers as numbers, wherever they stand in a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 
@@ -18,6 +19,9 @@ from judgerel_ray.core import cut_text, printable, shortened
 _CELL = 400  # characters at most; a word in it has at most a line's
 
 WIDTH = 80
+_LEAST_NAME = 12
+_SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
+"""How much of a name that is cut may be its beginning, in the order tried."""
 _GAP = "  "
 
 
@@ -75,7 +79,11 @@ def fitted_table(
 
 def _tied(cell: str) -> str:
     """A cell whose numbers stay in one piece: intervals, and figures in brackets."""
-    return re.sub(r"\[[^][]*\]|< (?=[0-9])", lambda found: found[0].replace(" ", "\u00a0"), cell)
+    return re.sub(
+        r"\[[^][]*\]|\([^()]* %\)|< (?=[0-9])|[0-9] (?=%)",
+        lambda found: found[0].replace(" ", "\u00a0"),
+        cell,
+    )
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
@@ -111,6 +119,91 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def fitted_names(names: Sequence[str], room: int) -> list[str]:
+    """Shorten names that are longer than the room, as long as they still tell groups apart.
+
+    First the words that all begin with go, then what stands before the last slash (whose model it
+    is), then the middle.
+
+    Examples
+    --------
+    >>> fitted_names(["openai/gpt-4o", "openai/gpt-4o-mini"], 12)
+    ['gpt-4o', 'gpt-4o-mini']
+    >>> fitted_names(["simulated-erratic", "simulated-steady"], 10)
+    ['..erratic', '..steady']
+    >>> fitted_names(["meta/Llama-3.1-8B-Instruct", "qwen/Qwen2.5-7B"], 16)
+    ['Llama-3..nstruct', 'Qwen2.5-7B']
+    """
+    room = max(_LEAST_NAME, room)
+    ways: tuple[Callable[[str], str], ...] = (
+        *(partial(_without, n=n) for n in _shared_words(names)),
+        lambda name: name.rpartition("/")[2],
+    )
+    kept = [*names]
+    for way in ways:
+        if max(map(len, kept), default=0) <= room:
+            return kept
+        shorter = [*map(way, names)]
+        is_shorter = sum(map(len, shorter)) < sum(map(len, kept))
+        if is_shorter and len({*shorter}) == len({*names}) and all(shorter):
+            kept = shorter
+    for share in _SHARES:
+        cut = [name if len(name) <= room else _cut(name, room, share) for name in kept]
+        if len({*cut}) == len({*names}):
+            return cut
+    return [cut_text(name, room) for name in kept]
+
+
+def with_fitted_names(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
+) -> list[list[str]]:
+    """Shorten the names of a table that is wider than a terminal, the longest first.
+
+    Examples
+    --------
+    >>> with_fitted_names(["judge", "x"], [["m/" + "a" * 50, "0" * 40], ["n/b", "1"]],
+    ...                   [True, False])[0][0]
+    'aaaaaaaaaaaaaaaaaa..aaaaaaaaaaaaaaaaaa'
+    """
+    columns = [[*column] for column in zip(heads, *lines, strict=True)]
+    widths = [
+        max(map(len, column)) if is_name else max(len(column[0]), *map(_least, column[1:]))
+        for column, is_name in zip(columns, are_names, strict=True)
+    ]
+    room = WIDTH - len(_GAP) * (len(columns) - 1)
+    room -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
+    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
+    for n_done, i in enumerate(names):
+        columns[i][1:] = fitted_names(
+            columns[i][1:], max(room // (len(names) - n_done), len(heads[i]))
+        )
+        room -= max(map(len, columns[i]))
+    return [[*line] for line in zip(*(column[1:] for column in columns), strict=True)]
+
+
+def _least(cell: str) -> int:
+    """How narrow a cell may be that keeps each number with its interval."""
+    return max(map(len, _pieces(re.sub(r"(?<=[0-9]) (?=\[)", "\u00a0", _tied(cell)), 1)))
+
+
+def _without(name: str, n: int) -> str:
+    """A name without the words that all begin with; what a vendor is called is no loss."""
+    return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"
+
+
+def _shared_words(names: Sequence[str]) -> list[int]:
+    """How long the beginnings are that all names share, word by word."""
+    first, last = min(names, default=""), max(names, default="")
+    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
+
+
+def _cut(name: str, room: int, share: float) -> str:
+    """A name without its middle, of which that share is its beginning."""
+    n_first = round(share * (room - 2))
+    return f"{name[:n_first]}..{name[len(name) - (room - 2 - n_first) :]}"
 
 
 def fit_cell(text: str) -> str:

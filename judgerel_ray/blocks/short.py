@@ -19,7 +19,8 @@ Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""
 MOST_ROWS = 20
 """Rows of a table of the short answer; the others are counted."""
-_MOST_NAMED = 3  # groups that a finding names; of more it says how many
+_MOST_NAMED = 4  # groups that a finding names; of more it names one less and says how many
+_MOST_HARMFUL = 16  # those named where the finding may change the decision
 _MOST_COLUMNS = 2  # that name groups in columns of their own
 _LONGEST_LABEL = 28
 _ROW = "row "
@@ -130,15 +131,18 @@ def short_table(
     shown = rows[:MOST_ROWS]
     varying = groups.varying
     heads: dict[str, Callable[[Row], str]] = {}
+    names: dict[str, Callable[[Row], str]] = {}  # of which each is one word, not a list of them
     if groups.is_numbered:
         heads["row"] = lambda row: groups.of(row).removeprefix(_ROW)
     if len(varying) > _MOST_COLUMNS:
         heads["group"] = lambda row: group_label(row, varying)
     else:
-        heads |= {name.replace("_", " "): _cell_of(name) for name in varying}
+        names = {name.replace("_", " "): _cell_of(name) for name in varying}
     made = [
-        Column(head=head, cells=[write(row) for row in shown], is_number=True)
-        for head, write in (heads | dict(columns)).items()
+        Column(
+            head=head, cells=[write(row) for row in shown], is_number=True, is_name=head in names
+        )
+        for head, write in (heads | names | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
     more = len(rows) - len(shown)
@@ -193,10 +197,12 @@ def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> l
         texts = kinds.setdefault((one.severity, one.kind or one.text), {})
         texts.setdefault(one.text, []).append(one.who)
     lines = []
-    for texts in kinds.values():
+    for (severity, _), texts in kinds.items():
         n = len(texts) if len(texts) <= _FEW or not any(map(any, texts.values())) else 1
         for text, groups in [*texts.items()][:n]:
-            who = named(groups, everyone)
+            who = named(
+                groups, everyone, most=_MOST_HARMFUL if severity <= HARMFUL else _MOST_NAMED
+            )
             lines.append(f"{who}: {text}" if who else text)
         others = [who for groups in [*texts.values()][n:] for who in groups]
         if others:
@@ -204,7 +210,7 @@ def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> l
     return lines
 
 
-def named(groups: Iterable[str], everyone: Sequence[str] = ()) -> str:
+def named(groups: Iterable[str], everyone: Sequence[str] = (), most: int = _MOST_NAMED) -> str:
     """Name some groups, of many the first and how many more; rows of a table all.
 
     Examples
@@ -220,8 +226,8 @@ def named(groups: Iterable[str], everyone: Sequence[str] = ()) -> str:
     if those and all(one.startswith(_ROW) for one in those):
         runs = _runs(sorted(int(one.removeprefix(_ROW)) for one in those))
         return f"{'rows' if len(those) > 1 else 'row'} {_joined(runs)}"
-    if len(those) > _MOST_NAMED:
-        return f"{', '.join(those[:_MOST_NAMED])} and {len(those) - _MOST_NAMED} more"
+    if len(those) > most:
+        return f"{', '.join(those[: most - 1])} and {len(those) - most + 1} more"
     return _joined(those)
 
 

@@ -25,7 +25,13 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Table,
 )
-from judgerel_ray.blocks.columns import WIDTH, fit_cell, fitted_table, plain_table
+from judgerel_ray.blocks.columns import (
+    WIDTH,
+    fit_cell,
+    fitted_table,
+    plain_table,
+    with_fitted_names,
+)
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
 
 if TYPE_CHECKING:
@@ -105,6 +111,8 @@ def _table(table: Table) -> Iterator[str]:
     heads = [column.head for column in table.columns]
     rows = range(len(table.columns[0].cells) if table.columns else 0)
     lines = [[column.text_at(row) for column in table.columns] for row in rows]
+    if table.fits:
+        lines = with_fitted_names(heads, lines, [column.is_name for column in table.columns])
     yield _grid(heads, lines, fits=table.fits)
     for place, note in enumerate(table.notes, start=1):
         yield _text(f"{place}: {note}")

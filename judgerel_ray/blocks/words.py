@@ -135,6 +135,21 @@ def percent(value: object) -> str:
     return "> 99 %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
 
 
+def share_with_ends(row: Row) -> str:
+    """Write a share with its interval, in percent.
+
+    Examples
+    --------
+    >>> share_with_ends({"value": 0.5, "low": 0.361, "high": 0.64})
+    '50 % (36-64 %)'
+    """
+    if row["low"] is None:
+        return percent(row["value"])
+    low, high = percent(row["low"]).removesuffix(" %"), percent(row["high"])
+    to = " to " if low.startswith("<") or high.startswith(">") else "-"
+    return f"{percent(row['value'])} ({low}{to}{high})"
+
+
 def p_value(p: object) -> str:
     """Write a p value, never as nothing."""
     return "< 0.001" if isinstance(p, int | float) and p < 0.0005 else number(p)

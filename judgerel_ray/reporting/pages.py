@@ -452,7 +452,9 @@ def first_screen(
         blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
     blocks.append(_table(requirements, groups, coefficients, columns))
     blocks += _people(unstable, questions or {})
-    blocks.append(Figures(floor_figure(coefficients), _LEGEND))
+    is_noise = coefficients.filter(coefficient="krippendorff_alpha")["noise"].any()
+    legend = [(style, words) for style, words in _LEGEND if style != "noise" or is_noise]
+    blocks.append(Figures(floor_figure(coefficients), legend))
     return [*blocks, Paragraph(_READ, "soft")]
 
 

@@ -24,8 +24,17 @@ from judgerel_ray.blocks.blocks import (
 )
 from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, next_step
-from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, percent, reason
+from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, named, next_step
+from judgerel_ray.blocks.words import (
+    NOISE,
+    Row,
+    ends_of,
+    group_label,
+    number,
+    percent,
+    reason,
+    share_with_ends,
+)
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 from judgerel_ray.measuring.page_data import PageData
@@ -37,6 +46,7 @@ _LEAST = 3  # judges of a matrix
 _MOST_CLASSES = 6  # rows of labels in the short answer
 _EXTREMES = 4  # pairs that agree least, and most, where there are too many
 _POLICIES = {"category": "a verdict of its own", "drop": "left out"}
+_BRIEF = {"category": "counts", "drop": "left out"}
 _READ = (
     "Kappa is 1 where verdicts and labels always agree and 0 where they agree as often as the "
     "labels shuffled across the questions would; a question weighs 1, shared among its verdicts. "
@@ -71,18 +81,22 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     """
     labels, pairs = tables["labels"], tables["pairs"]
     found = [*_labels(labels)]
-    names = labels.columns[: labels.columns.index("missing")]
-    remarks = [
-        Remark(text=f"kappa is {NOISE}", who=group_label(row, names), severity=HARMFUL)
-        for row in labels.to_dicts()
-        if (row["p_noise"] or 0) > NOISE_ABOVE
+    names = [
+        name
+        for name in labels.columns[: labels.columns.index("missing")]
+        if name == "judge" or labels[name].n_unique() > 1
     ]
-    remarks += [
-        Remark(text=f"kappa with {row['judge_b']} is {NOISE}", who=str(row["judge_a"]),
-               severity=HARMFUL)
-        for row in pairs.to_dicts()
-        if (row["p_noise"] or 0) > NOISE_ABOVE and pairs.height <= _MOST_LISTED
-    ]  # fmt: skip
+    noise: dict[str, list[str]] = {}
+    for row in labels.to_dicts():
+        if (row["p_noise"] or 0) > NOISE_ABOVE:
+            noise.setdefault(group_label(row, names), []).append("labels")
+    for row in pairs.to_dicts() if pairs.height <= _MOST_LISTED else ():
+        if (row["p_noise"] or 0) > NOISE_ABOVE:
+            noise.setdefault(str(row["judge_a"]), []).append(str(row["judge_b"]))
+    remarks = [
+        Remark(text=f"kappa with {named(others)} is {NOISE}", who=who, severity=HARMFUL)
+        for who, others in noise.items()
+    ]
     hidden = tables["classes"].height > _MOST_CLASSES
     found += [] if hidden else _classes(tables["classes"])
     if pairs.height <= _MOST_LISTED:
@@ -112,7 +126,7 @@ def _labels(labels: pl.DataFrame) -> list[Block]:
     columns = [
         *key_columns(rows, keys),
         *_policy(rows),
-        counts("labelled questions", [row["n_items"] for row in rows]),
+        counts("labelled", [row["n_items"] for row in rows]),
         _shares("accuracy", rows),
         *_kappas(rows),
         *people,
@@ -131,7 +145,7 @@ def _classes(classes: pl.DataFrame) -> list[Block]:
         *key_columns(rows, keys),
         *_policy(rows),
         Column(head="label", cells=[str(row["label"]) for row in rows]),
-        counts("questions", [row["n_items"] for row in rows]),
+        counts("labelled", [row["n_items"] for row in rows]),
         numeric("of labels", [percent(row["label_share"]) for row in rows]),
         numeric("of verdicts", [percent(row["verdict_share"]) for row in rows]),
         _shares("recall", rows),
@@ -153,11 +167,12 @@ def _pairs(pairs: pl.DataFrame) -> list[Block]:
     rows = pairs.to_dicts()
     if len(rows) <= _MOST_LISTED:
         columns = [
-            *key_columns(rows, [*keys, "judge_a", "judge_b"]),
+            *key_columns(rows, keys),
+            *(replace(one, head=one.head[-1]) for one in key_columns(rows, ["judge_a", "judge_b"])),
             *_policy(rows),
-            counts("shared questions", [row["n_items"] for row in rows]),
+            counts("shared", [row["n_items"] for row in rows]),
             *_kappas(rows),
-            _estimates("Krippendorff's alpha", rows, "krippendorff_alpha", "alpha"),
+            _estimates("alpha", rows, "krippendorff_alpha", "alpha"),
             numeric("agreement", [percent(row["percent_agreement"]) for row in rows]),
         ]
         found.append(Table("Judges against each other", columns))
@@ -196,7 +211,7 @@ def _kappas(rows: Sequence[Row]) -> list[Column]:
     levels = [str(row["measurement"]) for row in rows]
     is_weighted = "nominal" not in levels
     compared = [] if len({*levels}) < 2 else [Column(head="compared as", cells=levels)]
-    head = "weighted kappa (quadratic)" if is_weighted else "Cohen's kappa"
+    head = "quadratic kappa" if is_weighted else "Cohen's kappa"
     cells = [number(row["cohen_kappa"]) if row["undefined"] is None
              else f"undefined: {reason(row['undefined'])}" for row in rows]  # fmt: skip
     return [*compared, numeric(head, cells, [ends_of(row, "kappa") for row in rows])]
@@ -209,16 +224,16 @@ def _estimates(head: str, rows: Sequence[Row], name: str, of: str) -> Column:
 
 def _shares(name: str, rows: Sequence[Row]) -> Column:
     """A share in percent with its interval."""
-    ends = [(row[f"{name}_low"], row[f"{name}_high"]) for row in rows]
-    small = ["" if low is None else f"[{percent(low)}, {percent(high)}]" for low, high in ends]
-    return numeric(name, [percent(row[name]) for row in rows], small)
+    shares = [{"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+              for row in rows]  # fmt: skip
+    return numeric(name, [share_with_ends(share) for share in shares])
 
 
 def _policy(rows: Sequence[Row]) -> list[Column]:
     """What replies without a verdict count as, where that makes two rows of one."""
     if len({row["missing"] for row in rows}) < 2:
         return []
-    return [Column(head="no verdict", cells=[_POLICIES[str(row["missing"])] for row in rows])]
+    return [Column(head="no verdict", cells=[_BRIEF[str(row["missing"])] for row in rows])]
 
 
 def agreement_result(

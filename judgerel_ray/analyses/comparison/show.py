@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Laid, Paragraph
+from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table, counts, numeric
 from judgerel_ray.blocks.columns import wrapped
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import (
     GRAVE,
     HARMFUL,
+    MOST_ROWS,
     PLAIN,
     WEAK,
     Groups,
@@ -197,6 +199,7 @@ _CONDITIONS = {
     "reproducibility": "orders and wordings drawn at random",
     "repeatability": "the same prompt asked again",
 }
+_STANDINGS = ("undecided", "equivalent", "-")
 _LONGEST_SIDE = 40  # characters of a side's name
 
 
@@ -221,6 +224,8 @@ def compared_short(
     pairs = rows_by_group(comparisons, groups)
     firsts = [_leading(rows) for rows in pairs.values()]
     those = groups_of(firsts, groups)
+    if len(firsts) > MOST_ROWS and {*groups} == {"a", "b"}:
+        return _by_side(firsts, left_out, command)
     findings = [one for rows in pairs.values() for one in _findings(rows, those)]
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
     findings += _of_shared(shared) if shared is not None else []
@@ -231,6 +236,61 @@ def compared_short(
         ("see what more judgments would show", command),
         everyone=those.labels.values(),
     )
+
+
+def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[Block]:
+    """Lay out more pairs than a screen has lines: a row a side, and why pairs are undecided."""
+    sides: dict[str, Counter[str]] = {}
+    values: dict[str, list[float]] = {}
+    for row in firsts:
+        higher = _higher(row)
+        for side in "ab":
+            name = cell(row[side])
+            word = {name: "higher", cell(row["b" if side == "a" else "a"]): "lower"}
+            sides.setdefault(name, Counter())[word.get(higher, higher)] += 1
+            values.setdefault(name, []).extend(
+                [row[f"value_{side}"]] if row[f"value_{side}"] is not None else []
+            )
+    names = sorted(sides, key=lambda name: (-max(values[name], default=-2.0), name))
+    heads = dict.fromkeys(
+        ["higher", "lower", *(word for found in sides.values() for word in found)]
+    )
+    what = " or ".join(dict.fromkeys(map(coefficient_name, firsts)))
+    table = Table("", [
+        Column(head="side", cells=names, is_number=True, is_name=True),
+        numeric(what, [_range(values[name]) for name in names]),
+        *(counts(head if head in _STANDINGS else f"{head} than",
+                 [sides[name][head] for name in names]) for head in heads),
+    ], fits=True)  # fmt: skip
+    why = Counter(str(row["reason"]) for row in firsts if row["reason"])
+    findings = [
+        Remark(text=f"{count_of(n, 'pair')} undecided: {_WHY.get(code, reason(code))}",
+               severity=HARMFUL)
+        for code, n in why.most_common()
+    ]  # fmt: skip
+    flagged = Counter(
+        one.text.partition(":")[0]
+        for row in firsts
+        for one in findings_of_row({**row, "reason": None})
+    )
+    findings += [
+        Remark(text=f"{count_of(n, 'pair')}: {text}", severity=WEAK)
+        for text, n in flagged.most_common()
+    ]
+    findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
+    findings += [Remark(text="every pair, its interval and other coefficients: --full")]
+    return short_blocks(
+        _scope(firsts),
+        [table, *_conditions_below(firsts)],
+        findings,
+        ("see what more judgments would show", command),
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    """The values of a side, which rests on the questions shared with each other side."""
+    ends = dict.fromkeys(number(value) for value in (min(values), max(values))) if values else {}
+    return " to ".join(ends) or "-"
 
 
 def _leading(rows: Sequence[Row]) -> Row:
@@ -305,7 +365,6 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     """Why a pair is undecided, what weakens it, and where other coefficients come out."""
     first = _leading(rows)
     who = groups.of(first)
-    label = coefficient_name({**first, "measurement": None})
     others: dict[str, list[str]] = {}
     # What weakens the difference that leads is said of no other again.
     for row in (first, *(row for row in rows if row is not first)):
@@ -331,7 +390,7 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     for other, those in others.items():
         verb = {"undecided": "undecided", "equivalent": "equivalent"}.get(other, f"{other} higher")
         severity = PLAIN if other == standing else WEAK
-        text = f"besides {label}, {verb}: {', '.join(those)}"
+        text = f"other coefficients, {verb}: {', '.join(those)}"
         yield Remark(text=text, who=who, severity=severity, kind=f"others {other == standing}")
 
 

@@ -6,7 +6,7 @@ A page leads with one line a judge, made of the same rows: may it decide here, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
@@ -26,7 +26,7 @@ from judgerel_ray.analyses.gate.standing import (
 )
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
-from judgerel_ray.blocks.columns import WIDTH
+from judgerel_ray.blocks.columns import WIDTH, fitted_names
 from judgerel_ray.blocks.result import Case, Result
 from judgerel_ray.blocks.short import MOST_ROWS, named, next_step
 from judgerel_ray.blocks.words import (
@@ -43,7 +43,7 @@ from judgerel_ray.blocks.words import (
     reason,
     telling_columns,
 )
-from judgerel_ray.core import count_of, cut_text
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -70,6 +70,10 @@ _REASONS = {
     "must be met (--require)",
 }
 _SHORT = {
+    "single_replication": "each question asked again",
+    LeadCode.NAMES_UNKNOWN.value: "what a verdict names, option or place (--verdict-names)",
+    LeadCode.FEW_VERDICTS.value: "more replies that hold a verdict",
+    Flag.SERVING_NOISE.value: "a temperature above 0",
     AT_LIMIT: "the value is at the limit",
     WITHIN: "it has no reproducibility",
     ALONE: "right verdicts, or another wording",
@@ -83,8 +87,20 @@ _NEXT = {
 """By verdict the verb that helps on, and what for; a gate that passes says itself what is next."""
 _MISSING = "no verdict"
 _OPEN = "open"
-_LEAST_NAME, _GAP = 12, "  "
-_HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "what is missing")
+_GAP = "  "
+_GROUP = "group"
+_BRIEF = {
+    "": "-",
+    Verdict.INCONCLUSIVE.value: _OPEN,
+    "counts as a verdict": "counts",
+    _MISSING: "missing",
+}
+"""Heads and cells as a narrow table has them."""
+_ALONE_BRIEFLY = (
+    "reproducibility is unknown{}: only the same prompt was asked again. Ask in another wording or "
+    "order of options, give right verdicts (a column gold), or say what must be met (--require)"
+)
+_HEADS = ("verdict", "requirement", _GROUP, _MISSING, "value", "interval", "what is missing")
 
 
 def gate_blocks(gated: Gated) -> list[Block]:
@@ -98,7 +114,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
-    return _blocks(gated, _table(gated, rows, _groups(gated)))
+    return _blocks(gated, [_table(gated, rows, _groups(gated))])
 
 
 def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
@@ -121,9 +137,15 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
     keys = {tuple(row[name] for name in _groups(gated)) for row in gated.requirements.to_dicts()}
     apart = telling_columns([dict(zip(_groups(gated), key, strict=True)) for key in keys] or [{}])
-    table = _narrow(_table(gated, rows[:MOST_ROWS], apart))
-    needs = _needs(rows[:MOST_ROWS], _groups(gated))
-    open_ = [Lines(needs)] if needs else []
+    wide = _table(gated, rows[:MOST_ROWS], apart)
+    table = _narrow(wide)
+    brief = dict(zip(_group_cells(wide), _group_cells(table), strict=False))
+
+    def group_of(row: Row) -> str:
+        return brief.get(_group(row, apart), _group(row, apart))
+
+    open_ = [*_needs(rows[:MOST_ROWS], group_of), *_reasons(rows, group_of)]
+    left += [Paragraph(_none_missed(rows, group_of))] if more else []
     name, what = _NEXT.get(gated.verdict, ("", ""))
     command = commands.get(name)
     if any(row["reason"] == LeadCode.NAMES_UNKNOWN for row in rows) and commands.get("reduce"):
@@ -131,40 +153,53 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
         command = f"{commands['reduce']} --verdict-names option"
     elif name == "advise" and any(row["reason"] == "single_replication" for row in rows):
         what, command = "see what these judgments support", commands.get("doctor")
-    return [*_blocks(gated, table, *left, *open_), *next_step((what, command))]
+    return [*_blocks(gated, [table, *left], open_), *next_step((what, command))]
+
+
+def _group_cells(table: Table) -> Sequence[str]:
+    return next((one.cells for one in table.columns if one.head == _GROUP), ())
+
+
+def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
+    """Which groups miss no requirement, of many."""
+    verdicts: dict[str, Counter[str]] = {}
+    for row in rows:
+        verdicts.setdefault(group_of(row), Counter())[_MET[str(row["verdict"])]] += 1
+    kept = [
+        f"{group} ({f'{count[_OPEN]} open' if count[_OPEN] else 'all met'})"
+        for group, count in verdicts.items()
+        if not count["missed"]
+    ]
+    if len(kept) in (0, len(verdicts)):
+        return f"{'every' if not kept else 'no'} group misses a requirement"
+    return f"nothing missed: {named(kept, most=MOST_ROWS)}"
 
 
 def _narrow(table: Table) -> Table:
     """Keep a row on a line of a terminal: what is missing stands below, long names give way."""
-    columns = [one for one in table.columns if one.head != _HEADS[-1]]
     columns = [
-        replace(one, cells=[_OPEN if cell == Verdict.INCONCLUSIVE.value else cell
-                            for cell in one.cells])
-        for one in columns
+        replace(one, head=_BRIEF.get(one.head, one.head),
+                cells=[_BRIEF.get(cell, cell) for cell in one.cells])
+        for one in table.columns
+        if one.head != _HEADS[-1]
     ]  # fmt: skip
-    others = [max(map(len, [one.head, *one.cells])) for one in columns if one.head != "group"]
-    room = max(_LEAST_NAME, WIDTH - sum(others) - len(_GAP) * len(others))
+    table = replace(table, columns=columns).compact()
+    others = [max(map(len, [one.head, *one.cells])) for one in table.columns if one.head != _GROUP]
+    room = WIDTH - sum(others) - len(_GAP) * len(others)
     columns = [
-        replace(one, cells=_ends(one.cells, room)) if one.head == "group" else one
-        for one in columns
-    ]  # fmt: skip
+        replace(one, cells=fitted_names(one.cells, room)) if one.head == _GROUP else one
+        for one in table.columns
+    ]
     return replace(table, columns=columns, fits=True)
 
 
-def _ends(names: Sequence[str], room: int) -> list[str]:
-    """Names no longer than the room, their ends where those tell them apart; else two lines."""
-    ends = {one: one if len(one) <= room else f"..{one[2 - room :]}" for one in names}
-    apart = len({*ends.values()}) == len(ends)
-    return [ends[one] if apart else cut_text(one, 2 * room) for one in names]
-
-
-def _needs(rows: Sequence[Row], groups: Sequence[str]) -> list[str]:
+def _needs(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     """What would decide every requirement that is open, a line each, by group where they differ."""
     found: dict[str, dict[str, list[str]]] = {}
     for row in rows:
-        if row["reason"] and row["reason"] != ALONE:  # which a sentence of its own says
-            _, required, group, _, _, _, more = _cells(row, groups)
-            found.setdefault(required, {}).setdefault(more, []).append(group)
+        if row["reason"] == CROSSES:
+            ways = found.setdefault(str(row["requirement"]), {})
+            ways.setdefault(_decided_by(row), []).append(group_of(row))
     return [
         f"{required}: " + "; ".join(
             f"{more} ({named(those)})" if any(those) else more for more, those in ways.items()
@@ -173,9 +208,33 @@ def _needs(rows: Sequence[Row], groups: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _blocks(gated: Gated, *tables: Block) -> list[Block]:
-    """The verdict, a table, why nothing is decided, and which look it was."""
-    why = [*_notes([*gated.requirements.iter_rows(named=True)]), *gated.notes]
+def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
+    """Why others are open, a sentence each, after the requirements and groups it holds of."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for row in rows:
+        if row["reason"] and row["reason"] != CROSSES:
+            why = _why(row).removeprefix(f"{reason(row['reason'])}: ")
+            required, those = found.setdefault(why, ([], []))
+            required.append(str(row["requirement"]))
+            those.append(group_of(row))
+    n_groups = len({*map(group_of, rows)})
+    sentences = []
+    for why, (required, those) in found.items():
+        of = f" ({named(those)})" if len({*those}) < n_groups else ""
+        is_alone = why == _REASONS[ALONE]
+        sentences.append(_ALONE_BRIEFLY.format(of) if is_alone else f"{named(required)}{of}: {why}")
+    return sentences
+
+
+def _blocks(
+    gated: Gated, tables: Sequence[Block], open_: Sequence[str] | None = None
+) -> list[Block]:
+    """The verdict, a table, why nothing is decided, and which look it was.
+
+    `open_` says briefly what is open; by default the reasons alone are said.
+    """
+    rows = [*gated.requirements.iter_rows(named=True)]
+    why = [*(_open_words(rows) if open_ is None else open_), *_notes(rows), *gated.notes]
     return [
         Paragraph(gate_headline(gated), kind="lead"),
         *tables,
@@ -287,13 +346,17 @@ def _groups(gated: Gated) -> list[str]:
 
 def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     """One requirement in one group, in the order of the heads."""
-    known = [name for name in groups if row[name] is not None]
     ends = {"low": row["low"], "high": row["high"]}
     value = "" if row["value"] is None else number(row["value"])
     return [
-        cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
-        missing_policy(row), value, interval(ends), _decided_by(row),
+        cell(row["verdict"]), cell(row["requirement"]), _group(row, groups),
+        "-" if row["limit"] is None else missing_policy(row), value,
+        interval(ends), _decided_by(row),
     ]  # fmt: skip
+
+
+def _group(row: Row, groups: Sequence[str]) -> str:
+    return group_label(row, [name for name in groups if row[name] is not None])
 
 
 def _decided_by(row: Row) -> str:
@@ -313,7 +376,7 @@ def more_words(row: Row) -> str:
     --------
     >>> more_words({"reason": CROSSES, "more_questions": 1, "more_replications": None,
     ...             "n_items": 60, "n_compared": 12})
-    '1 more question like the 12 of 60 that count here'
+    '1 more question like the 12 counted'
     """
     questions, again, n = row["more_questions"], row["more_replications"], row["n_compared"]
     if row["reason"] is None:
@@ -323,7 +386,7 @@ def more_words(row: Row) -> str:
         return _SHORT.get(code, reason(code))
     if n in (0, 1):
         return "more than one question"
-    some = f" like the {n:,} of {row['n_items']:,} that count here"
+    some = f" like the {n:,} counted"
     like = "" if n in (None, row["n_items"]) else some
     ways = [f"{count_of(int(str(questions)), 'more question')}{like}"] if questions else []
     if again:
@@ -333,9 +396,14 @@ def more_words(row: Row) -> str:
     return ", or ".join(ways) or TOO_MANY
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
-    """Why nothing is decided, and which requirements a worse judge meets, in sentences."""
+def _open_words(rows: Sequence[Row]) -> list[str]:
+    """Why nothing is decided, in sentences."""
     why = [_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES]
+    return [*dict.fromkeys(why)]
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Which requirements a worse judge meets, and what repeats that judge other answers are."""
     odd = [
         f"{row['requirement']}: less of it is better, and this asks for more; <= was perhaps meant"
         for row in rows
@@ -346,7 +414,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         for row in rows
         if judges_other_answers(row) and row["conditions"] == REPEATABILITY
     ]
-    return [*dict.fromkeys([*why, *odd, *mixed])]
+    return [*dict.fromkeys([*odd, *mixed])]
 
 
 def _why(row: Row) -> str:
@@ -496,4 +564,5 @@ def _held(row: Row) -> str:
 def _open(row: Row) -> str:
     """What would decide, or why nothing is decided."""
     more = more_words(row)
-    return f"{more} would decide" if row["reason"] in (CROSSES, ALONE) else more
+    by_more = row["reason"] in (CROSSES, *_SHORT) and row["reason"] not in (AT_LIMIT, WITHIN)
+    return f"{more} would decide" if by_more else more

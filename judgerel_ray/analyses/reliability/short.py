@@ -5,11 +5,9 @@ It fits one screen. What was left out of it is in ``--full``, what its words mea
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from textwrap import wrap
 from typing import cast
 
@@ -25,7 +23,7 @@ from judgerel_ray.analyses.reliability.headlines import (
     spans_prompts,
 )
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
-from judgerel_ray.blocks.columns import WIDTH, natural, plain_table
+from judgerel_ray.blocks.columns import WIDTH, fitted_names, natural, plain_table
 from judgerel_ray.blocks.short import Remark, finding_lines
 from judgerel_ray.blocks.short import named as named_groups
 from judgerel_ray.blocks.words import (
@@ -42,10 +40,11 @@ from judgerel_ray.blocks.words import (
     percent,
     reason,
     rows_by_group,
+    share_with_ends,
     short_estimate,
     telling_columns,
 )
-from judgerel_ray.core import count_of, cut_text, shortened
+from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
@@ -55,7 +54,7 @@ LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
 more as there are rows."""
 _MOST_ROWS = 40
-_LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
+_LEAST_ROOM = 8  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
@@ -205,10 +204,10 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
     ]
     if not known:
         return ""
-    names = name_columns(groups)
+    names = name_columns([group for _, group in known], groups)
     heads = [*names, "accuracy [95 %]", "kappa with labels [95 %]", "by chance", "between people"]
     lines = []
-    for place, group in known:
+    for place, (_, group) in enumerate(known):
         rows = [group.row(name) for name in ("accuracy", "cohen_kappa", "people_kappa")]
         right, kappa, people = rows
         n = next((row["n_compared"] for row in (kappa, right) if row and row["n_compared"]), None)
@@ -263,33 +262,47 @@ def _more_groups(n: int) -> list[str]:
 
 
 def _within(heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int) -> str:
-    """Align columns; names give way where the table is wider than a terminal."""
-    table = plain_table(heads, lines)
-    over = max(map(len, table.splitlines())) - WIDTH
-    if over <= 0 or not n_names:
-        return table
-    for n in _cuts([line[0] for line in lines]):
-        lines = [[f"..{line[0].removeprefix('..')[n:]}", *line[1:]] for line in lines]
-        table = plain_table(heads, lines)
-        over = max(map(len, table.splitlines())) - WIDTH
-        if over <= 0:
-            return table
+    """Align columns in the width of a terminal.
+
+    Where that is too little, what is the same in all of many rows is said once below the table,
+    then agreement is left out, which stands beside alpha; then names give way.
+    """
+    if _over(heads, lines) <= 0 or not n_names:
+        return plain_table(heads, lines)
+    numbers = range(n_names, len(heads))
+    alike = [i for i in numbers if len(lines) > _PAIR and len({line[i] for line in lines}) == 1]
+    below = wrapped_line(f"in every row: {', '.join(f'{heads[i]} {lines[0][i]}' for i in alike)}")
+    heads, lines = _without(alike, heads, lines)
+    if "shuffled" in heads and _room(heads, lines, n_names)[1] < _LEAST_NAME:
+        spared = [i for i, head in enumerate(heads) if head == "agreement"]
+        heads, lines = _without(spared, heads, lines)
+    widest, room = _room(heads, lines, n_names)
+    names = fitted_names([line[widest] for line in lines], room)
+    table = plain_table(heads, [
+        [name if i == widest else text for i, text in enumerate(line)]
+        for line, name in zip(lines, names, strict=True)
+    ])  # fmt: skip
+    return "\n".join([table, *(below if alike else [])])
+
+
+def _over(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
+    """How much wider a table is than a terminal."""
+    return max(map(len, plain_table(heads, lines).splitlines())) - WIDTH
+
+
+def _without(
+    places: Sequence[int], heads: Sequence[str], lines: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """A table without some of its columns."""
+    kept = [i for i in range(len(heads)) if i not in places]
+    return [heads[i] for i in kept], [[line[i] for i in kept] for line in lines]
+
+
+def _room(heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int) -> tuple[int, int]:
+    """The widest column of names, and how wide it may be."""
     widths = [max(len(line[i]) for line in lines) for i in range(n_names)]
     widest = max(range(n_names), key=widths.__getitem__)
-    kept = max(_LEAST_NAME, widths[widest] - over)
-    cut = [
-        [cut_text(text, kept) if i == widest else text for i, text in enumerate(line)]
-        for line in lines
-    ]
-    return plain_table(heads, cut)
-
-
-def _cuts(names: Sequence[str]) -> list[int]:
-    """How long the words are, one after the other, that all names begin with: a vendor's name."""
-    first, last = min(names), max(names)
-    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    ends = [0, *(found.end() for found in re.finditer(r"[-/_: ]", first[:shared]))]
-    return [end - begin for begin, end in pairwise(ends)]
+    return widest, widths[widest] - max(0, _over(heads, lines))
 
 
 def _percent(row: Row | None) -> str:
@@ -312,6 +325,10 @@ _MEANINGS = {
     "alpha; high by chance where one verdict dominates.",
     "error in points": "standard error of one rating, in points of the scale.",
     "valid": "share of replies that hold a verdict.",
+    "accuracy": "share of replies that are the right verdict, by question.",
+    "kappa with labels": "Cohen's kappa of judge and labels, weighted where verdicts are ratings: "
+    "1 where they always agree, 0 where they agree as often as labels shuffled across the "
+    "questions would, which is what stands under by chance.",
     FEW: "fewer than 10 questions show any disagreement, or any agreement, or fewer than 5 go "
     "another way than most: one question can move the interval.",
 }
@@ -325,6 +342,8 @@ def legend_blocks(found: Reduced) -> list[Block]:
         "same prompt": not any(group.again for group in groups),
         "agreement": all(group.of_ratings for group in groups),
         "error in points": not any(group.of_ratings for group in groups),
+        "accuracy": not any(group.row("accuracy") for group in groups),
+        "kappa with labels": not any(group.row("cohen_kappa") for group in groups),
         FEW: not few,
     }
     return [Lines([f"{name}: {text}" for name, text in _MEANINGS.items() if not absent.get(name)])]
@@ -399,6 +418,16 @@ class ShownGroup:
         return [row for row in rows.values() if row is not None]
 
     @property
+    def classes(self) -> Sequence[Row]:
+        """Agreement on each verdict, under the conditions that lead."""
+        return [
+            row
+            for row in self.rows
+            if str(row["coefficient"]).startswith("class_agreement:")
+            and row is self.row(str(row["coefficient"]))
+        ]
+
+    @property
     def again(self) -> Row | None:
         """Alpha of the same prompt again, where that of other orders or wordings leads."""
         first = self.row("krippendorff_alpha")
@@ -441,15 +470,6 @@ def _label(row: Row, varying: Sequence[str]) -> str:
     if "judge" in varying and row["judge"] is None:
         judge = "the judge without a name"
     return f"{judge} ({rest})" if rest else judge
-
-
-def share_with_ends(row: Row) -> str:
-    """A share with its interval, in percent."""
-    if row["low"] is None:
-        return percent(row["value"])
-    low, high = percent(row["low"]).removesuffix(" %"), percent(row["high"])
-    to = " to " if low.startswith("<") or high.startswith(">") else "-"
-    return f"{percent(row['value'])} ({low}{to}{high})"
 
 
 def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[Remark]:
@@ -592,7 +612,7 @@ def _why(row: Row | None) -> str:
 def _sound(group: ShownGroup, row: Row | None) -> str:
     """What a judge that is not to be distrusted does, in a line."""
     option, leaning = group.row("swap_consistency"), group.row("position_bias")
-    classes = [one for one in group.rows if str(one["coefficient"]).startswith("class_agreement:")]
+    classes = group.classes
     if row is not None and row["coefficient"] == "standard_error":
         return f"one rating has a standard error of {number(row['value'])} points"
     if option is not None and option["value"] is not None:
@@ -605,7 +625,7 @@ def _sound(group: ShownGroup, row: Row | None) -> str:
         shares = " and ".join(
             f"{lead_parts(one['coefficient'])[1]} {share_with_ends(one)}" for one in classes
         )
-        return f"confirms its own {shares} of the time"
+        return f"asked again, repeats {shares} of the time"
     if row is None or row["value"] is None:
         return "none of the coefficients asked for leads"
     asked = conditions(row, group.again).partition(" (")[0]
@@ -624,7 +644,8 @@ def _doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
     """What weakens a group's numbers besides what leads it."""
     leading, alpha = group.lead, group.row("krippendorff_alpha")
     code = leading.code if leading else None
-    if code is not LeadCode.NOISE and alpha is not None and alpha["noise"]:
+    silent = code in (LeadCode.NOISE, LeadCode.FEW_VERDICTS)  # said already, or of no number
+    if not silent and alpha is not None and alpha["noise"]:
         yield 2, f"{NOISE}"
     kappa = group.row("cohen_kappa")
     if kappa is not None and kappa["noise"]:

@@ -23,7 +23,11 @@ from judgerel_ray.analyses.reliability.headlines import (
     of_their_kind,
     unasked,
 )
-from judgerel_ray.analyses.reliability.short import Command, legend_blocks, reduced_blocks
+from judgerel_ray.analyses.reliability.short import (
+    Command,
+    legend_blocks,
+    reduced_blocks,
+)
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.result import Result
@@ -43,6 +47,7 @@ from judgerel_ray.blocks.words import (
     remarks,
     replication_words,
     rows_by_group,
+    share_with_ends,
     short_estimate,
 )
 from judgerel_ray.core import count_of, shortened
@@ -451,6 +456,12 @@ def questions_text(questions: pl.DataFrame) -> str:
 _MOST_QUESTIONS = 10
 _MOST_COLUMNS = 2  # that name groups in columns of their own
 _UNKNOWN = "no_gold"
+_LACKING = {
+    _UNKNOWN: "no right verdict is known",
+    "few_verdicts": "fewer than half of the replies hold a verdict",
+    "single_replication": "asked once, so nothing shows how stable the verdict is",
+    "serving_noise": "asked at temperature 0, where repeats show the server's noise alone",
+}
 
 
 def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]:
@@ -482,18 +493,20 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
         *([[_right(row) for row in shown]] if labelled else []),
     ]
     heads += ["item_id", "replies", "agreement"]
-    heads += ["accuracy [95 %]", "most"] if labelled else []
+    heads += ["accuracy [95 %]", "majority"] if labelled else []
     columns = [
-        Column(head=head, cells=texts, is_number=True)
+        Column(head=head, cells=texts, is_number=True, is_name=head == "judge")
         for head, texts in zip(heads, cells, strict=True)
     ]
     table = Table("", columns, fits=True)
     left = sum(_is_wrong(row) or _differs(row) for row in every) - len(shown)
     more = f"{count_of(left, 'more question')} of that kind in --full; " if left else ""
     alike = [row for row in every if not _is_wrong(row) and not _differs(row)]
-    rest = f"{more}{count_of(len(alike), 'question')} answered alike"
+    once = all(row["n_judgments"] == 1 for row in alike)
+    rest = f"{more}{count_of(len(alike), 'question')} {'asked once' if once else 'answered alike'}"
     if labelled:
-        rest += f", {sum(row['accuracy'] == 1 for row in alike):,} of them known to be right"
+        n_right = sum(row["accuracy"] == 1 for row in alike)
+        rest += f", {'all' if n_right == len(alike) else f'{n_right:,}'} of them known to be right"
     return short_blocks(
         _scope(every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]),
         [*([table] if shown else []), Paragraph(rest, kind="soft")],
@@ -520,7 +533,7 @@ def _differs(row: Row) -> bool:
 def _accuracy(row: Row) -> str:
     if row["accuracy"] is None:
         return "-"
-    return estimate({**row, "value": row["accuracy"], "undefined": None})
+    return share_with_ends({**row, "value": row["accuracy"]})
 
 
 def _right(row: Row) -> str:
@@ -547,19 +560,20 @@ def _scope(every: Sequence[Row], n_groups: int, shared: str, *, is_judge: bool) 
 
 def _findings(every: Sequence[Row]) -> Iterator[Remark]:
     """What the numbers lack, and what agreement means here."""
+    labelled = any(row["accuracy"] is not None for row in every)
     lacking: dict[str, int] = {}
     for row in every:
-        if row["undefined"] and not (
-            row["undefined"] == _UNKNOWN and all(one["accuracy"] is None for one in every)
-        ):
-            lacking[str(row["undefined"])] = lacking.get(str(row["undefined"]), 0) + 1
+        for code in str(row["undefined"]).split("; ") if row["undefined"] else ():
+            lacking[code] = lacking.get(code, 0) + (labelled or code != _UNKNOWN)
     for code, n in lacking.items():
-        text = f"{count_of(n, 'question')}: {explanation(reason(code))}"
-        yield Remark(text=text, severity=WEAK if n < len(every) else GRAVE)
+        where = f"{n:,} of {count_of(len(every), 'question')}"
+        why = explanation(reason(code)).removeprefix(f"{reason(code)}: ")
+        text = f"{where}: {_LACKING.get(code, why)}"
+        if n:
+            yield Remark(text=text, severity=WEAK if n < len(every) else GRAVE)
     if all(row["accuracy"] is None for row in every):
         yield Remark(text="no right verdicts are known: --labels FILE or a column gold has them",
                       severity=WEAK)  # fmt: skip
-    yield Remark(
-        text="agreement: of replies to the same prompt; a judge that goes by position has it high",
-        severity=PLAIN,
-    )
+    if any(row["percent_agreement"] is not None for row in every):
+        text = "agreement: of replies to the same prompt; always naming one position gives 1"
+        yield Remark(text=text, severity=PLAIN)
