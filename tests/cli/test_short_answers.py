@@ -249,4 +249,41 @@ def test_ratings_with_gaps_are_compared_though_alpha_comes_later():
     ]  # fmt: skip
     found = judgerel_ray.compare(pl.DataFrame(rows).lazy(), by="judge")
     assert found["coefficient"].to_list().index("krippendorff_alpha") > 0
-    assert "besides" in printed(compared_short(found, None, "", None))
+    assert "other coefficients" in printed(compared_short(found, None, "", None))
+
+
+def _many():
+    """Fourteen judges with long names, three verdicts on each of twelve questions."""
+    rng = np.random.default_rng(3)
+    return pl.DataFrame([
+        {"judge": f"vendor-{k % 3}/A-long-model-{k}-Instruct-v0.{k}", "item_id": f"q{i}",
+         "replication": r, "gold": "ab"[i % 2],
+         "verdict": "ab"[(i + (rng.random() < 0.5 - k / 28)) % 2]}
+        for k in range(14) for i in range(12) for r in range(3)
+    ])  # fmt: skip
+
+
+def test_pairs_of_many_judges_are_a_row_a_judge_and_every_pair_is_accounted_for(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    _many().write_csv("many.csv")
+    assert main(["compare", "many.csv", "--by", "judge", "--coefficient", "percent_agreement"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "91 pairs of a and b, on 12 shared questions"
+    assert max(map(len, lines[:-1])) <= 80
+    rows = [line.split() for line in lines if line.startswith("A-long-model")]
+    assert len(rows) == 14
+    assert {sum(map(int, row[2:])) for row in rows} == {13}
+    undecided = sum(int(line.split()[0]) for line in lines if "undecided:" in line)
+    assert undecided == sum(int(row[-1]) for row in rows) / 2
+
+
+@pytest.mark.parametrize("verb", ["reduce", "gate", "questions", "agree"])
+def test_tables_of_fourteen_judges_fit_a_terminal(verb, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _many().write_csv("many.csv")
+    assert main([verb, "many.csv"]) in (0, 4, 5)
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "~" not in text  # names are told apart without digests

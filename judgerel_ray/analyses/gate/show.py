@@ -97,8 +97,8 @@ _BRIEF = {
 }
 """Heads and cells as a narrow table has them."""
 _ALONE_BRIEFLY = (
-    "reproducibility is unknown{}: only the same prompt was asked again. Ask in another wording or "
-    "order of options, give right verdicts (a column gold), or say what must be met (--require)"
+    "reproducibility is unknown{}: only the same prompt was asked. Give right verdicts (a column "
+    "gold), ask again in another wording or order of options, or say what must be met (--require)"
 )
 _HEADS = ("verdict", "requirement", _GROUP, _MISSING, "value", "interval", "what is missing")
 

@@ -355,3 +355,27 @@ def test_groups_are_named_by_their_judge_only_where_all_of_it_are():
     assert whole_judges(everyone, groups) == everyone  # of whom nothing need be told
     found = [Remark(severity=2, text="odd", who=label) for label in everyone[2:]]
     assert [one.who for one in by_judge(found, groups)] == ["b"]
+
+
+def test_agreement_on_each_verdict_is_of_the_conditions_that_lead():
+    draw = random.Random(5)
+    rows = pl.DataFrame(
+        {"judge": "a", "item_id": f"q{i}", "template": t, "replication": r,
+         "verdict": _often(draw, 0.9, "pass" if i % 3 else "fail", "fail")}
+        for i in range(30) for t in ("long", "short") for r in range(3)
+    )  # fmt: skip
+    text = repr(jr.reduce(rows))
+    assert text.count("repeats fail") == 1
+    assert text.count("and pass") == 1
+
+
+def test_nothing_is_called_noise_of_a_judge_whose_agreement_is_not_reported():
+    draw = random.Random(5)
+    rows = pl.DataFrame(
+        {"judge": name, "item_id": f"q{i}", "replication": r,
+         "verdict": None if draw.random() < lost else _often(draw, 0.9, "a" if i % 2 else "b", "a")}
+        for name, lost in (("good", 0.0), ("mute", 0.7)) for i in range(30) for r in range(3)
+    )  # fmt: skip
+    text = repr(jr.reduce(rows))
+    assert "hold a verdict" in text
+    assert "mute: not distinguishable" not in text
