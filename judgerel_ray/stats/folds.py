@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import clusters_of
+
 
 def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np.intp]:
     """Assign groups to folds, the items of a group all in one.
@@ -28,9 +30,7 @@ def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDA
 
     Shape (n_groups,). Places of the items, in their order.
     """
-    groups = np.asarray(groups_N)
-    if groups.shape != (n,):
-        raise ValueError(f"{function}: clusters_N must have shape ({n},), got {groups.shape}")
+    groups = clusters_of(groups_N, n, function=function, argument="clusters_N")
     shuffled = np.random.default_rng(seed).permutation(n)
     first = np.unique(groups[shuffled], return_index=True)[1]
     return np.sort(shuffled[first])

@@ -8,7 +8,8 @@ effects are random, ``E T_A = N mu^2 + sum_B k(A, B) var_B + cells(A) var_residu
 and for the data less one group of questions at a time.
 
 Shape suffixes: C = cells (combinations of facet levels), L = levels of a set of facets, G = groups
-of questions left out plus one (the last: none left out), V = values (1 for scores), E = equations.
+of questions left out plus one (the last: none left out), V = values (1 for scores), P = pairs of
+levels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sums of squares of a design with fixed facets, and what they are expected to be.
+"""Sums of squares of a design, some facets fixed or none, and what they are expected to be.
 
 The levels of a fixed facet are all there are (the temperatures that were chosen): their effects are
 numbers and no draws, so a sum of squares that holds them has no expectation in variances unless the
@@ -9,7 +9,9 @@ of facets A,
     T_A = y' M Z_A (Z_A' Z_A)^-1 Z_A' M y,    E T_A = sum_B var_B |(Z_A' Z_A)^-1/2 Z_A' M Z_B|^2,
 
 free of every fixed effect whatever the balance. What the fixed effects themselves come to is told
-by the means of the x, each of weight one, less what chance and other effects add to them.
+by the means of the x, each of weight one, less what chance and other effects add to them. Where no
+facet is fixed, all judgments are one x, and the equations are those of Henderson's first method,
+each less that of the mean.
 
 Leaving out questions shows what other questions would have given. It says nothing of other levels
 (a fifth template beside the four there are), of which there are few, so that they decide more.

@@ -237,6 +237,20 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
     return alphas
 
 
+def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
+    """Omega of each matrix, one factor by minres, denominator of the model."""
+    matrices = _correlations(covariances) if matrix == "correlation" else covariances
+    if matrices.shape[1] == 2:
+        loadings = two_item_loadings(matrices)
+    else:
+        fit = one_factor_minres(matrices)
+        loadings = np.where(fit.converged_B[:, None], fit.loadings_BK, np.nan)
+    unique = np.diagonal(matrices, axis1=1, axis2=2) - loadings**2
+    explained = loadings.sum(axis=1) ** 2
+    total = explained + unique.sum(axis=1)
+    return divide(explained, np.where(total > 0, total, 0.0))
+
+
 def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
     """Omega total or hierarchical of each matrix."""
     found = omegas_from_correlations(_correlations(covariances))
@@ -245,7 +259,7 @@ def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
 
 _VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
     "cronbach_alpha": _alphas,
-    "mcdonald_omega": lambda some, matrix: omega_values(some, matrix=matrix),
+    "mcdonald_omega": _omegas,
     "omega_total": lambda some, _: _of_three_factors(some, hierarchical=False),
     "omega_hierarchical": lambda some, _: _of_three_factors(some, hierarchical=True),
 }
@@ -336,29 +350,6 @@ def _covariances(scores_BNK: Floats) -> Floats:
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances
-
-
-def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> Floats:
-    """Compute omega of many covariance matrices, one factor by minres, model denominator.
-
-    NaN where an item does not vary or the covariances sum to no more than 0.
-    """
-    variances_BK = np.diagonal(covariances_BKK, axis1=1, axis2=2)
-    usable = (variances_BK > 1e-12 * variances_BK.max(axis=1, keepdims=True)).all(axis=1)
-    values = np.full(len(usable), np.nan)
-    matrices, variances = covariances_BKK[usable], variances_BK[usable]
-    if matrix == "correlation":
-        matrices, variances = _correlations(matrices), np.ones_like(variances)
-    if matrices.shape[1] == 2:
-        loadings = two_item_loadings(matrices)
-    else:
-        fit = one_factor_minres(matrices)
-        loadings = np.where(fit.converged_B[:, None], fit.loadings_BK, np.nan)
-    unique = variances - loadings**2
-    explained = loadings.sum(axis=1) ** 2
-    total = explained + unique.sum(axis=1)
-    values[usable] = np.divide(explained, total, out=np.full(len(total), np.nan), where=total > 0)
-    return values
 
 
 def varying_scores(

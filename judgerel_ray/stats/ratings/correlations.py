@@ -44,11 +44,15 @@ class PlacedItems:
         """Compute it with these weights of the questions, each item having its question's."""
         step = max(1, _CELLS // max(1, self.first_N.size))
         starts = range(0, len(weights_BC), step)
-        parts = [self._by_items(weights_BC[at : at + step][:, self.number_N]) for at in starts]
-        return np.concatenate(parts) if parts else np.empty(0)
+        parts = [np.empty(0)]
+        for start in starts:
+            weights_BN = weights_BC[start : start + step][:, self.number_N]
+            enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
+            parts.append(np.where(enough, ratio(*self._sums(weights_BN)), np.nan))
+        return np.concatenate(parts)
 
-    def _by_items(self, weights_BN: Floats) -> Floats:
-        """It with these weights of the items."""
+    def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
+        """Sums of products and of squares with these weights of the items, and their unit."""
         raise NotImplementedError
 
 
@@ -89,8 +93,8 @@ class ConcordantPairs(PlacedItems):
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
         return np.stack([net_N, sizes_N - _equal(one), sizes_N - _equal(two)])
 
-    def _by_items(self, weights_BN: Floats) -> Floats:
-        """Tau-b with these weights of the items."""
+    def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
+        """Pairs in the same order less those opposite, and pairs apart on either side."""
         unit = weights_BN.sum(axis=1) ** 2
         concordant, discordant = (
             np.einsum("bn,bn->b", weights_BN, below(self.first_N, second, weights_BN))
@@ -100,9 +104,7 @@ class ConcordantPairs(PlacedItems):
             unit - (value_weights(codes, weights_BN) ** 2).sum(axis=1)
             for codes in (self.first_N, self.second_N)
         ]
-        enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
-        sums_3B = np.stack([2 * (concordant - discordant), *apart])
-        return np.where(enough, ratio(sums_3B, unit), np.nan)
+        return np.stack([2 * (concordant - discordant), *apart]), unit
 
 
 def places(values: NDArray[np.generic]) -> Indices:
@@ -202,9 +204,8 @@ class Midranks(PlacedItems):
             or [np.empty(0)]
         )
 
-    def _by_items(self, weights_BN: Floats) -> Floats:
-        """Correlation of the midranks that items have by their weights."""
-        n = weights_BN.sum(axis=1)
+    def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
+        """Of the midranks that items have by their weights."""
         one, two = (_centred(codes, weights_BN) for codes in (self.first_N, self.second_N))
         sums_3B = np.stack(
             [
@@ -212,8 +213,7 @@ class Midranks(PlacedItems):
                 for first, second in ((one, two), (one, one), (two, two))
             ]
         )
-        enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
-        return np.where(enough, ratio(sums_3B, n**3), np.nan)
+        return sums_3B, weights_BN.sum(axis=1) ** 3
 
     def _sums_left_out(self, sizes_C: Indices) -> Floats:
         """Sums of products and of squares of midranks without each question, shape (3, C)."""

@@ -90,9 +90,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
     """Rank the judges by one measure."""
     better_J = column.sign * column.value_J
     rank_J = _places(better_J[None])[0]
-    reason_J = [_why_no_interval(column, j) for j in range(len(judges))]
-    usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
-    few_J = _few(column)
+    reason_J, usable_J, few_J = _standing(column)
     resampled = column.sign * column.resampled_BJ
     whole_B = ~np.isnan(resampled[:, usable_J]).any(axis=1)
     low_J, high_J = _rank_ends(better_J, column.p_JJ, usable_J, confidence)
@@ -137,7 +135,7 @@ def mean_ranks(
     if not fixed and whole_B.mean() >= 1 - MOST_UNDEFINED:
         mean_BJ = np.mean([_places(one[whole_B]) for one in drawn], axis=0)
         tail = (1 - confidence) / 2
-        few_J = np.any([_few(one)[there_J] for one in complete], axis=0)
+        few_J = np.any([_standing(one)[2][there_J] for one in complete], axis=0)
         ends = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
         low_J, high_J = np.where(few_J, np.nan, ends)
         best_J = _best(mean_BJ)
@@ -173,11 +171,13 @@ def _why_no_interval(column: MeasureColumn, j: int) -> str | None:
     return "undefined_resamples" if many else None
 
 
-def _few(column: MeasureColumn) -> NDArray[np.bool_]:
-    """Which judges few questions tell from some other judge that has an interval."""
+def _standing(
+    column: MeasureColumn,
+) -> tuple[list[str | None], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Why ranks have no interval, whose have one, and whom of these few questions tell apart."""
     reason_J = [_why_no_interval(column, j) for j in range(column.value_J.size)]
     usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
-    return usable_J & column.few_JJ[:, usable_J].any(axis=1)
+    return reason_J, usable_J, usable_J & column.few_JJ[:, usable_J].any(axis=1)
 
 
 def _rank_ends(
@@ -393,7 +393,7 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     drawn = not (first.fixed_J[both_J].all() and second.fixed_J[both_J].all())
     if not drawn or valid.mean() < 1 - MOST_UNDEFINED:
         return bare
-    few = any(_few(one)[both_J].any() for one in (first, second))
+    few = any(_standing(one)[2][both_J].any() for one in (first, second))
     if few and np.ptp(tau_B[valid]) <= EQUAL:
         return bare
     tail = (1 - confidence) / 2
