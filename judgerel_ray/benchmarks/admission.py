@@ -19,6 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from judgerel_ray.benchmarks.source import Record, excerpt
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
+from judgerel_ray.core.text import either
 
 
 def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...]:
@@ -43,9 +44,11 @@ def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) ->
     for n, item in enumerate(items):
         if item.item_id in seen:
             first = next(k for k, one in enumerate(admitted) if one.item_id == item.item_id)
+            place = records[first].place.items()
+            spot = " ".join(f"{name} {value}" for name, value in place if name != "file")
             raise SweepError(
                 f"item_id {item.item_id!r} stands twice",
-                where={**records[n].place, "first": _spot(records[first])},
+                where={**records[n].place, "first": spot},
                 hint="give every item its own item_id",
             )
         if not item.question.strip():
@@ -68,11 +71,6 @@ def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option,
             raise record.wrong(f"option_id {option.option_id!r} stands twice in one item")
         seen.add(option.option_id)
     return listed
-
-
-def _spot(record: Record) -> str:
-    """Where a record stands, in words."""
-    return " ".join(f"{name} {value}" for name, value in record.place.items() if name != "file")
 
 
 READINGS: tuple[GoldIs, ...] = ("id", "text", "letter", "number", "index")
@@ -258,7 +256,7 @@ def _names_none(some: _SomeItems, named: Mapping[GoldIs, Sequence[int | None]]) 
             several = _ambiguous_readings(item, named)
             return some.record(n).wrong(
                 f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} names "
-                f"{several or f'no option by {_alternatives(named)}'}; its options are "
+                f"{several or f'no option by {either(*named)}'}; its options are "
                 f"{', '.join(names)}",
                 hint="give its id, letter or number, for the whole file"
                 if several
@@ -271,11 +269,12 @@ def _names_none(some: _SomeItems, named: Mapping[GoldIs, Sequence[int | None]]) 
             differences.append(
                 f"by {reading} {_brief(item.gold or '')} of item {_brief(item.item_id)} is none"
             )
+    nearest = max(named, key=lambda reading: sum(place is not None for place in named[reading]))
     return SweepError(
         f"gold does not name options in one way throughout: {'; '.join(differences)}",
         where={"file": some.record(0).place.get("file")},
         hint="write gold in one way in the whole file; gold_is = "
-        f'"{_nearest_reading(named)}"{_WHERE} names the first that is otherwise',
+        f'"{nearest}"{_WHERE} names the first that is otherwise',
     )
 
 
@@ -291,17 +290,6 @@ def _ambiguous_readings(item: Item, tried: Collection[GoldIs]) -> str:
         if n > 1 and reading in tried:
             return f"{n} options by {reading}"
     return ""
-
-
-def _nearest_reading(named: Mapping[GoldIs, Sequence[int | None]]) -> GoldIs:
-    """The reading by which most items have an option."""
-    return max(named, key=lambda reading: sum(place is not None for place in named[reading]))
-
-
-def _alternatives(names: Iterable[str]) -> str:
-    """Names with commas and an or."""
-    *rest, last = names
-    return f"{', '.join(rest)} or {last}" if rest else last
 
 
 def _shown(option: Option) -> str:

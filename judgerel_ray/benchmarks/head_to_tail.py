@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import Responses, admit
@@ -138,13 +138,7 @@ def _read_entries(file: str) -> Iterator[_Entry]:
     if not _is_json(file):
         for record in read_records(file):
             record.require("source", "popularity", "question", "answer")
-            yield _Entry(
-                source=record.identifier("source"),
-                popularity=_popularity(record),
-                question=record.text("question"),
-                answer=_reference(record),
-                record=record,
-            )
+            yield _entry(record, record.identifier("source"), _popularity(record))
         return
     top = read_object(file, "head, torso and tail")
     source = stem(file).removeprefix(_PREFIX)
@@ -157,22 +151,23 @@ def _read_entries(file: str) -> Iterator[_Entry]:
     top.require(*_POPULARITIES)
     for popularity in _POPULARITIES:
         for index, value in enumerate(top.listing(popularity)):
-            yield _entry(value, source, popularity, file, index)
+            place = {"file": file, "entry": f"{popularity}[{index}]"}
+            yield _entry(_upstream_record(value, place), source, popularity)
 
 
-def _entry(value: object, source: str, popularity: str, file: str, index: int) -> _Entry:
+def _upstream_record(value: object, place: Mapping[str, object]) -> Record:
     """One upstream question: entity, template, question, answer."""
-    place = {"file": file, "entry": f"{popularity}[{index}]"}
     if not isinstance(value, list) or len(value) != 4:
         got = f"a list of {len(value)}" if isinstance(value, list) else name_kind(value)
         raise SweepError(f"expected [entity, template, question, answer], got {got}", where=place)
-    record = Record(fields={"question": value[2], "answer": value[3]}, place=place)
+    return Record(fields={"question": value[2], "answer": value[3]}, place=place)
+
+
+def _entry(record: Record, source: str, popularity: str) -> _Entry:
+    """A question of a source, and how popular what it asks about is."""
+    question, answer = record.text("question"), _reference(record)
     return _Entry(
-        source=source,
-        popularity=popularity,
-        question=record.text("question"),
-        answer=_reference(record),
-        record=record,
+        source=source, popularity=popularity, question=question, answer=answer, record=record
     )
 
 

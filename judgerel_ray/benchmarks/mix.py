@@ -75,8 +75,9 @@ def sample_items(
     for stratum in _drawn_strata(list(strata), categories, seed):
         inside = strata[stratum]
         if len(inside) < n:
+            named = " ".join(map(repr, stratum)) or "all of them together"
             raise SweepError(
-                f"asked for {n} items of each stratum, {_stratum_name(stratum)} has {len(inside)}",
+                f"asked for {n} items of each stratum, {named} has {len(inside)}",
                 where={"per": per},
                 hint=f"n = {len(inside)} or fewer",
             )
@@ -136,10 +137,6 @@ def _drawn_strata(
 def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
     """Give the place of what these names stand for in a draw; they break a tie of hashes."""
     return digest({"seed": seed, "names": list(names)}), names
-
-
-def _stratum_name(stratum: tuple[str, ...]) -> str:
-    return " ".join(map(repr, stratum)) or "all of them together"
 
 
 MIX = "mix"

@@ -59,11 +59,6 @@ def load_mmlu_pro(path: str) -> tuple[Item, ...]:
     )
 
 
-def mmlu_pro_id(question_id: str) -> str:
-    """Name the item of an upstream question."""
-    return f"{MMLU_PRO}:{question_id}"
-
-
 def _files(path: str) -> tuple[str, ...]:
     """The file itself, or the test files of a folder."""
     if not is_folder(path):
@@ -107,7 +102,7 @@ def _item(record: Record) -> Item:
 def mmlu_pro_item(record: Record, options: tuple[Option, ...], right: int) -> Item:
     """Make an item of a record with ``question_id``, ``category`` and ``question``."""
     return Item(
-        item_id=mmlu_pro_id(record.identifier("question_id")),
+        item_id=f"{MMLU_PRO}:{record.identifier('question_id')}",
         benchmark=MMLU_PRO,
         category=record.identifier("category"),
         question=record.text("question"),

@@ -290,11 +290,6 @@ def file_format(path: str) -> Format:
     return found
 
 
-def separator_of(path: str) -> str:
-    r"""What stands between columns by the ending of a file."""
-    return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
-
-
 def read_unpacked(path: str) -> bytes:
     """Whole content of a file, decompressed by its suffix."""
     try:
@@ -477,7 +472,9 @@ def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
 def _csv(path: str) -> Iterator[Record]:
     """Rows below a line of names, whatever stands between columns."""
     where = {"file": path}
-    text, separator = one_kind_of_lines(read_text(path), separator_of(path))
+    text, separator = one_kind_of_lines(
+        read_text(path), SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
+    )
     heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)
     for note in heading.notes:
         warnings.warn(ReadingWarning(note), stacklevel=2)

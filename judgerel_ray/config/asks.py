@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import Any, Literal
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from judgerel_ray.core.text import either
 from judgerel_ray.protocols.ask import ONCE_OF_ALL, AdaptiveReplications, AskTable, SweepTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
@@ -92,7 +93,7 @@ def _protocol_keys(keys: object) -> object:
                 "{key} needs protocol {takers}, got {protocol}{why}",
                 {
                     "key": key,
-                    "takers": _either(takers),
+                    "takers": either(*takers),
                     "protocol": name,
                     "why": f": {why}" if why else "",
                     "taken": ", ".join(sorted(table.taken())),
@@ -101,11 +102,5 @@ def _protocol_keys(keys: object) -> object:
         del kept[key]
     if not table.adapts and isinstance(keys.get("replications"), dict | AdaptiveReplications):
         takers = protocol_names(lambda one: one.table.adapts)
-        raise ValueError(f"adaptive replications need protocol {_either(takers)}, got {name}")
+        raise ValueError(f"adaptive replications need protocol {either(*takers)}, got {name}")
     return kept
-
-
-def _either(names: Sequence[str]) -> str:
-    """Names as a choice."""
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last

@@ -10,7 +10,6 @@ import re
 import shlex
 import tomllib
 from collections.abc import Sequence
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from types import UnionType
@@ -23,6 +22,7 @@ from judgerel_ray.config.asks import OTHERS_KEY
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, count_of, decoded
 from judgerel_ray.core.files import read_regular
+from judgerel_ray.core.text import nearest_name
 from judgerel_ray.protocols.ask import NUMBER, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
@@ -210,8 +210,7 @@ def _words(details: Sequence[ErrorDetails], root: type[BaseModel]) -> tuple[str,
     key = _dotted(place, root)
     if detail["type"] == "extra_forbidden":
         known = _keys_at(place[:-1], detail.get("ctx", {}).get("protocol"), root)
-        close = get_close_matches(str(place[-1]), known, n=1)
-        hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
+        hint = nearest_name(str(place[-1]), known) or f"one of {', '.join(known)}"
         return f"{key} is not a key of {_table_at(place[:-1], root)}", hint
     if detail["type"] == OTHERS_KEY:
         context = detail["ctx"]
@@ -247,8 +246,7 @@ def _hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
     value = detail["input"]
     if detail["type"] == "literal_error" and isinstance(value, str):
         known = str(detail.get("ctx", {}).get("expected", "")).replace("'", "")
-        close = get_close_matches(value, re.split(", | or ", known), n=1)
-        return close[0] if close else None
+        return nearest_name(value, re.split(", | or ", known))
     name = _dotted(detail["loc"], root)
     if detail["type"] == "tuple_type" and isinstance(value, dict):
         return f"write [[{name}]]"
@@ -317,11 +315,6 @@ def _table_at(place: KeyPath, root: type[BaseModel]) -> str:
     names = {"judge": "a judge", "ask": "an ask", "sweep": "a sweep"}
     words = [str(part) for part in place if not isinstance(part, int)]
     return names.get(words[-1], words[-1]) if words else f"a {root.__name__.lower()}"
-
-
-def _exact_protocols() -> tuple[str, ...]:
-    """Protocols whose verdicts have a distribution to find."""
-    return protocol_names(lambda one: "exact" in one.table.taken())
 
 
 SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop", "readable")
@@ -393,9 +386,10 @@ def as_exact(sweep: Sweep) -> Sweep:
         )
     found = parse_sweep(text, source=source, folder=sweep.folder)
     if not any(ask.mode == "exact" for ask in found.ask):
+        able = protocol_names(lambda one: "exact" in one.table.taken())
         raise SweepError(
             "no ask of the sweep has a distribution to find",
             where={"sweep": sweep.name},
-            hint=f"protocols {', '.join(_exact_protocols())} have one",
+            hint=f"protocols {', '.join(able)} have one",
         )
     return found

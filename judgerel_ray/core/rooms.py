@@ -13,7 +13,7 @@ def offer(room: str, *late: str) -> None:
     --------
     >>> from judgerel_ray import core
     >>> core.__all__[:2]
-    ['CHOSEN', 'CUT_IN_THOUGHT']
+    ['Ask', 'CHOSEN']
     """
     names = vars(sys.modules[room])
     public = [

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from difflib import get_close_matches
 from hashlib import blake2b
@@ -167,7 +167,18 @@ def printable(text: str, *, lines: bool = False) -> str:
     if lines:
         text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else ""
-    return _ACTING.sub(lambda one: one[0] if one[0] in kept else _escape(one[0]), text)
+    return _ACTING.sub(lambda one: one[0] if one[0] in kept else ascii(one[0])[1:-1], text)
+
+
+def either(*names: str) -> str:
+    """Names with commas, and an "or" before the last."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like one, as it is written; None where none is close."""
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
 
 
 def closest(name: str, names: Collection[str]) -> str | None:
@@ -207,11 +218,6 @@ def _cut(text: str, longest: int) -> str:
     """The beginning and the end of a text, and a mark of the whole of it."""
     mark = blake2b(text.encode(errors="surrogatepass"), digest_size=3).hexdigest()
     return f"{text[: longest // 2]}...{text[-(longest // 4) :]}~{mark}"
-
-
-def _escape(character: str) -> str:
-    """A character as Python writes it."""
-    return ascii(character)[1:-1]
 
 
 class RepeatedKeyError(ValueError):
@@ -314,9 +320,8 @@ def heading_of(
             hint="give it the ending .jsonl, or .json where it is one document",
         )
     if sign := _other_sign(names, known):
-        *most, last = _BETWEEN.values()
         raise SweepError(
-            f"line 1 has {sign!r} between names, expected {', '.join(most)} or {last}",
+            f"line 1 has {sign!r} between names, expected {either(*_BETWEEN.values())}",
             where={**where, "line": 1},
             hint="write commas between columns, in every line",
         )

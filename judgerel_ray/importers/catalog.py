@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import polars as pl
 from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.files import STANDARD_INPUT
 from judgerel_ray.core.papers import find_in_papers
+from judgerel_ray.core.text import nearest_name
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.importers.logs.collect import (
     AUTO,
@@ -88,10 +88,9 @@ def read_foreign_judgments(
     judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', expected one of auto, ...
     """
     if format_name not in IMPORTERS:
-        near = get_close_matches(format_name.lower(), IMPORTERS, n=1)
         raise SweepError(
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
-            hint=near[0] if near else None,
+            hint=nearest_name(format_name.lower(), IMPORTERS),
         )
     if format_name == AUTO and _is_table([path]):
         format_name = "table"

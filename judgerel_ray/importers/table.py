@@ -7,7 +7,6 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,6 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.core.files import read_bytes
+from judgerel_ray.core.text import nearest_name
 from judgerel_ray.counting.columns import FACETS, TYPED, typed_columns
 from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
@@ -75,9 +75,8 @@ class TableMapping:
     def __post_init__(self) -> None:
         for name in (*self.columns, *self.values):
             if name not in _KNOWN:
-                near = get_close_matches(name, _KNOWN, n=1)
                 raise SweepError(
-                    f"judgments have no column {name!r}", hint=near[0] if near else None
+                    f"judgments have no column {name!r}", hint=nearest_name(name, _KNOWN)
                 )
 
 
@@ -92,10 +91,9 @@ def read_mapping(path: str) -> TableMapping:
     for name, value in mapping.items():
         kind = _MAPPED.get(name)
         if kind is None:
-            near = get_close_matches(name, known, n=1)
             raise SweepError(
                 f"unknown key {name!r}, expected one of {', '.join(known)}",
-                where=where, hint=near[0] if near else None,
+                where=where, hint=nearest_name(name, known),
             )  # fmt: skip
         inside: Iterable[object] = value.values() if isinstance(value, dict) else value
         if not isinstance(value, kind):

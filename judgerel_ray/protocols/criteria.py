@@ -11,12 +11,12 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, get_args
 
 from judgerel_ray.core import SweepError, decoded
 from judgerel_ray.core.files import read_regular
+from judgerel_ray.core.text import nearest_name
 
 _SHIPPED = Path(__file__).parent
 _SUFFIX = ".toml"
@@ -104,8 +104,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("likert", ["likert5", "binary"])
     "did you mean 'likert5'?"
     """
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else None
+    close = nearest_name(name, known)
+    return f"did you mean {close!r}?" if close else None
 
 
 DefinitionLength = Literal["none", "short", "long"]

@@ -20,6 +20,7 @@ from judgerel_ray.importers.logs.reading import (
     Sight,
     conversation,
     finite_number,
+    having,
     mapping,
     named_by,
     passed,
@@ -43,11 +44,6 @@ _UNREAD = re.compile(
     r"could not extract json|malformed response|no output|failed to parse|not.*valid json", re.I
 )
 """What promptfoo writes as the reason where it scores 0 because it could not read its grader."""
-
-
-def _promptfoo_known(seen: Sight) -> bool:
-    record = seen.record(*_RESULTS) if seen.kind == "document" else seen.record()
-    return {"promptIdx", "testIdx"} <= record.keys()
 
 
 def _promptfoo(path: str) -> Iterator[LogRow]:
@@ -143,7 +139,9 @@ def _grader(provider: object) -> str | None:
     return text(named.get("label") or named.get("id") or named.get("text") or provider or None)
 
 
-PROMPTFOO = LogFormat(known=_promptfoo_known, read=_promptfoo, asks_again="repeats")
+PROMPTFOO = LogFormat(
+    known=having("promptIdx", "testIdx", inside=_RESULTS), read=_promptfoo, asks_again="repeats"
+)
 
 
 _CASES = ("testCases", "conversationalTestCases")
@@ -300,10 +298,6 @@ def _scores(seen: Sight) -> Path:
     return ("data",) if seen.kind == "document" else ()
 
 
-def _langfuse_known(seen: Sight) -> bool:
-    return {"name", "dataType", "source"} <= seen.record(*_scores(seen)).keys()
-
-
 def _langfuse(path: str) -> Iterator[LogRow]:
     """Judgments of exported scores, as ``/api/public/v2/scores`` or ``v3`` of Langfuse gives them.
 
@@ -431,5 +425,5 @@ def _attributes(raw: object) -> dict[str, object]:
 
 DEEPEVAL = LogFormat(known=_deepeval_known, read=_deepeval, asks_again="runs")
 MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow, asks_again="runs")
-LANGFUSE = LogFormat(known=_langfuse_known, read=_langfuse)
+LANGFUSE = LogFormat(known=having("name", "dataType", "source", inside=("data",)), read=_langfuse)
 OPENTELEMETRY = LogFormat(known=_otel_known, read=_otel)

@@ -7,13 +7,13 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from glob import glob, has_magic
 
 import polars as pl
 
 from judgerel_ray.core import Outcome, ReadingWarning, SweepError
 from judgerel_ray.core.files import PACKED
+from judgerel_ray.core.text import nearest_name
 from judgerel_ray.counting.columns import N_ANSWERS
 from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY, PROMPTFOO
 from judgerel_ray.importers.logs.graders import (
@@ -89,10 +89,9 @@ def log_rows(format_name: str, path: str) -> Iterator[LogRow]:
     if format_name == AUTO:
         format_name = detect_log_format(path)
     if format_name not in LOG_FORMATS:
-        near = get_close_matches(format_name, LOG_FORMATS, n=1)
         raise SweepError(
             f"unknown format {format_name!r}, expected one of {', '.join(LOG_FORMATS)}",
-            hint=near[0] if near else None,
+            hint=nearest_name(format_name, LOG_FORMATS),
         )
     found = LOG_FORMATS[format_name]
     with refused(path, f"a record is none of {format_name}") as progress:

@@ -19,6 +19,7 @@ from judgerel_ray.importers.logs.reading import (
     Path,
     Sight,
     finite_number,
+    having,
     mapping,
     named_by,
     records,
@@ -34,13 +35,8 @@ _PLACES = ("A", "B")
 
 
 def _fastchat_known(seen: Sight) -> bool:
-    record = seen.record()
-    pair = {"question_id", "model_1", "model_2", "g1_winner"} <= record.keys()
-    return pair or _is_single(record)
-
-
-def _is_single(record: Mapping[str, object]) -> bool:
-    return {"question_id", "model", "user_prompt", "judgment", "score"} <= record.keys()
+    pair = having("question_id", "model_1", "model_2", "g1_winner")
+    return pair(seen) or having("question_id", "model", "user_prompt", "judgment", "score")(seen)
 
 
 _ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
@@ -118,10 +114,6 @@ _BASELINES = "gpt-4-0314"
 """What arena-hard v0.1 compares with where a file does not say."""
 
 
-def _arena_known(seen: Sight) -> bool:
-    return {"model", "judge", "games"} <= seen.record().keys()
-
-
 def _arena(path: str) -> Iterator[LogRow]:
     """Judgments of ``model_judgment/<judge>/<model>.jsonl`` of arena-hard, in all three shapes.
 
@@ -182,10 +174,6 @@ def _strength(
 _DRAWS = (0, 1.5)  # preferences of alpaca_eval
 
 
-def _alpaca_known(seen: Sight) -> bool:
-    return {"instruction", "generator_1", "generator_2", "preference"} <= seen.record().keys()
-
-
 def _alpaca(path: str) -> Iterator[LogRow]:
     """Judgments of ``annotations.json`` and of caches ``annotations_seed<N>_configs.json``.
 
@@ -216,16 +204,14 @@ def _alpaca(path: str) -> Iterator[LogRow]:
 
 
 FASTCHAT = LogFormat(known=_fastchat_known, read=_fastchat)
-ARENA_HARD = LogFormat(known=_arena_known, read=_arena)
-ALPACA_EVAL = LogFormat(known=_alpaca_known, read=_alpaca)
+ARENA_HARD = LogFormat(known=having("model", "judge", "games"), read=_arena)
+ALPACA_EVAL = LogFormat(
+    known=having("instruction", "generator_1", "generator_2", "preference"), read=_alpaca
+)
 
 
 _SIDES = ("chosen", "rejected")
 _LETTERS = ("A", "B")
-
-
-def _prometheus_known(seen: Sight) -> bool:
-    return {"prometheus_output", "prometheus_score"} <= seen.record().keys()
 
 
 def _prometheus(path: str) -> Iterator[LogRow]:
@@ -443,7 +429,7 @@ def _evalassist(path: str) -> Iterator[LogRow]:
                 )  # fmt: skip
 
 
-PROMETHEUS = LogFormat(known=_prometheus_known, read=_prometheus)
+PROMETHEUS = LogFormat(known=having("prometheus_output", "prometheus_score"), read=_prometheus)
 BIGGEN = LogFormat(known=_biggen_known, read=_biggen)
 UNITXT = LogFormat(known=_unitxt_known, read=_unitxt)
 EVALASSIST = LogFormat(known=_evalassist_known, read=_evalassist)

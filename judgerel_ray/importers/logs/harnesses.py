@@ -22,6 +22,7 @@ from judgerel_ray.importers.logs.reading import (
     Sight,
     conversation,
     finite_number,
+    having,
     is_zip,
     mapping,
     member,
@@ -38,10 +39,6 @@ from judgerel_ray.protocols import (
     message_thought,
     read_free_reply,
 )
-
-
-def _lm_eval_known(seen: Sight) -> bool:
-    return {"doc_id", "resps", "filtered_resps", "target"} <= seen.record().keys()
 
 
 def _lm_eval(path: str) -> Iterator[LogRow]:
@@ -141,7 +138,9 @@ def _of_ended(reply: str | None, stated: object) -> tuple[FreeReading, str]:
     return read_free_reply(reply or "", finish_reason=ended), reason
 
 
-LM_EVAL = LogFormat(known=_lm_eval_known, read=_lm_eval, asks_again="repeats")
+LM_EVAL = LogFormat(
+    known=having("doc_id", "resps", "filtered_resps", "target"), read=_lm_eval, asks_again="repeats"
+)
 BATCH = LogFormat(known=_batch_known, read=_batch)
 
 

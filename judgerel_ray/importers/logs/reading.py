@@ -442,6 +442,11 @@ class LogFormat:
     asks_again: str = ""
 
 
+def having(*names: str, inside: Path = ()) -> Callable[[Sight], bool]:
+    """Know a log by fields of its first record, of a document of what it holds at a path."""
+    return lambda seen: {*names} <= seen.record(*(inside if seen.kind == "document" else ())).keys()
+
+
 def finite_number(value: object) -> float | None:
     """A finite number, of text too; None of anything else."""
     if not isinstance(value, int | float | str):
