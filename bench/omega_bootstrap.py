@@ -20,7 +20,7 @@ from datetime import datetime
 import numpy as np
 from factor_analyzer import FactorAnalyzer
 
-from judgerel_ray.stats import item_bootstrap, omega_from_correlation
+from judgerel_ray.stats import omega_bootstrap, omega_from_correlation
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
 
 AT_ONCE = 100  # as many as an interval or a floor fits together
@@ -64,7 +64,7 @@ def main() -> None:
     scores = made(given.subjects, given.items)
 
     def at_once(scores: np.ndarray) -> None:
-        item_bootstrap(scores, "mcdonald_omega", n_resamples=given.resamples)
+        omega_bootstrap(scores, n_resamples=given.resamples)
 
     acts: dict[str, Callable[[np.ndarray], object]] = {
         f"judgerel, one factor, {given.resamples} at once": at_once,

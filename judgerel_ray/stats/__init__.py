@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.agreement.certainty import total_agreement as total_agreement
     from judgerel_ray.stats.agreement.intraclass import icc as icc
     from judgerel_ray.stats.agreement.intraclass import icc1 as icc1
+    from judgerel_ray.stats.agreement.intraclass import icc_from_moments as icc_from_moments
     from judgerel_ray.stats.agreement.intraclass import icck as icck
     from judgerel_ray.stats.agreement.intraclass import moment_statistic as moment_statistic
     from judgerel_ray.stats.agreement.intraclass import moments_from_scores as moments_from_scores
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.agreement.majority import majority_stability as majority_stability
     from judgerel_ray.stats.agreement.majority import majority_vote as majority_vote
     from judgerel_ray.stats.confusion.baselines import cross_fitted_model as cross_fitted_model
+    from judgerel_ray.stats.confusion.baselines import method_tokens as method_tokens
     from judgerel_ray.stats.confusion.baselines import vote_scores as vote_scores
     from judgerel_ray.stats.confusion.labels import cross_fitted_labels as cross_fitted_labels
     from judgerel_ray.stats.confusion.labels import label_accuracy as label_accuracy
@@ -91,12 +93,16 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.generalizability.variance_components import (
         variance_components as variance_components,
     )
+    from judgerel_ray.stats.internal_consistency.consistency import OmegaResamples as OmegaResamples
     from judgerel_ray.stats.internal_consistency.consistency import (
         column_noise_floor as column_noise_floor,
     )
     from judgerel_ray.stats.internal_consistency.consistency import item_bootstrap as item_bootstrap
     from judgerel_ray.stats.internal_consistency.consistency import item_interval as item_interval
     from judgerel_ray.stats.internal_consistency.consistency import item_values as item_values
+    from judgerel_ray.stats.internal_consistency.consistency import (
+        omega_bootstrap as omega_bootstrap,
+    )
     from judgerel_ray.stats.internal_consistency.omega import Omega as Omega
     from judgerel_ray.stats.internal_consistency.omega import mcdonald_omega as mcdonald_omega
     from judgerel_ray.stats.internal_consistency.schmid_leiman import (
@@ -169,6 +175,7 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.ratings.scale_mapping import map_scores as map_scores
     from judgerel_ray.stats.ratings.scale_mapping import mapping_level as mapping_level
     from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor as inter_scale_floor
+    from judgerel_ray.stats.ratings.scale_noise import scale_noise_floor as scale_noise_floor
     from judgerel_ray.stats.selective.calibration import brier_score as brier_score
     from judgerel_ray.stats.selective.calibration import calibration_error as calibration_error
     from judgerel_ray.stats.selective.calibration import reliability_bins as reliability_bins
@@ -193,6 +200,7 @@ if TYPE_CHECKING:
         remainder_draws as remainder_draws,
     )
     from judgerel_ray.stats.verdict_distributions.tempering import tempered_step as tempered_step
+    from judgerel_ray.stats.verdict_distributions.tempering import verdict_bounds as verdict_bounds
     from judgerel_ray.stats.verdict_distributions.tempering import with_draws as with_draws
 
 _SOURCE = (pkgutil.get_data(__name__, "__init__.py") or b"").decode()

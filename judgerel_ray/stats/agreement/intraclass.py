@@ -307,7 +307,38 @@ def icc(scores_UR: ArrayLike, *, k: int = 1) -> Coefficient:
     >>> round(icc(scores).value, 2), round(icc(scores, k=4).value, 2)
     (0.17, 0.44)
     """
-    return measure(moments_from_scores(scores_UR), moment_statistic("icc", k=k))
+    return icc_from_moments(moments_from_scores(scores_UR), k=k)
+
+
+def icc_from_moments(moments_U3: ArrayLike, *, k: int = 1) -> Coefficient:
+    """Compute :func:`icc` from each unit's number, sum and sum of squares of scores.
+
+    Parameters
+    ----------
+    moments_U3 : array-like of float, shape (n_units, 3)
+        Number of scores, their sum, and the sum of their squares. Sum about a number near the mean
+        where scores are large beside their spread.
+    k : int
+        Of the mean of how many scores, at least 1.
+
+    Returns
+    -------
+    Coefficient
+        As of :func:`icc`.
+
+    Raises
+    ------
+    ValueError
+        If the moments are no such table, or k is below 1.
+
+    Examples
+    --------
+    Scores 1 1, 1 3, 4 4: MSB = 14/3, MSW = 2/3, so (14 - 2) / (14 + 2).
+
+    >>> round(icc_from_moments([[2, 2, 2], [2, 4, 10], [2, 8, 32]]).value, 6)
+    0.75
+    """
+    return measure(moments_U3, moment_statistic("icc", k=k))
 
 
 def icc_statistic(

@@ -1,4 +1,4 @@
-"""What the uncertainty label is held against: plain votes, and a fitted model.
+"""What the uncertainty label is held against: plain votes, at what they cost, and a fitted model.
 
 The model rests on the whole confusion matrix and says whether the judgment is right, and which
 option is. Both are one ridge logistic regression over options (conditional logit); whether a
@@ -32,6 +32,17 @@ class VoteScores:
     entropy_U: Floats  # noqa: N815
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodTokens:
+    """Tokens a method computes for one item, the prompt's shared parts once."""
+
+    confusion: int  # The judge's own verdict, an assessment an option, and a pass over each.
+    confusion_uncached: int  # The same as n squared prompts, none of them sharing anything.
+    replication: int  # Each replication after the prompt: what it generates.
+    # Replications that cost no more than the confusion matrix, the first one's prompt included.
+    replications: int
+
+
 def vote_scores(counts_UV: ArrayLike) -> VoteScores:
     """Score each item by how far its replications agree.
 
@@ -56,6 +67,52 @@ def vote_scores(counts_UV: ArrayLike) -> VoteScores:
     return VoteScores(
         share_U=divide(counts.max(axis=1, initial=0.0), m),
         entropy_U=np.where(m >= 2, entropy, np.nan),
+    )
+
+
+def method_tokens(
+    *, n_options: int, prompt: int, assessment: int, suffix: int, reply: int
+) -> MethodTokens:
+    """Count what a confusion matrix costs, and how many replications it would have bought.
+
+    Parameters
+    ----------
+    n_options : int
+        Options of the item, at least 2.
+    prompt, assessment, suffix, reply : int
+        Tokens of the item's prompt, of one assessment, of what is said after it to ask for the
+        verdict, and of one whole reply with a verdict.
+
+    Returns
+    -------
+    MethodTokens
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two options, or a number is below 1.
+
+    Examples
+    --------
+    >>> found = method_tokens(n_options=5, prompt=1700, assessment=200, suffix=30, reply=50)
+    >>> found.confusion, found.confusion_uncached, found.replications
+    (2900, 59500, 24)
+    """
+    if n_options < 2 or min(prompt, assessment, suffix, reply) < 1:
+        raise ValueError(
+            "method_tokens: n_options must be at least 2 and token counts at least 1, "
+            f"got {n_options}, {prompt}, {assessment}, {suffix}, {reply}"
+        )
+    confusion = prompt + reply + n_options * (assessment + suffix)
+    uncached = (
+        prompt + reply + n_options * (prompt + assessment)
+        + n_options**2 * (prompt + assessment + suffix)
+    )  # fmt: skip
+    return MethodTokens(
+        confusion=confusion,
+        confusion_uncached=uncached,
+        replication=reply,
+        replications=(confusion - prompt) // reply,
     )
 
 

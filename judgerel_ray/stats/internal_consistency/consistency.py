@@ -10,7 +10,7 @@ Shape suffixes: N = subjects, K = items, B = matrices, C = clusters (questions),
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,7 +23,10 @@ from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, tw
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
 from judgerel_ray.stats.internal_consistency.scores import Matrix
 from judgerel_ray.stats.intervals.interval import (
+    BootstrapMethod,
     Interval,
+    between,
+    bootstrap_weights,
     check_resampling,
     resampled_interval,
     student_interval,
@@ -237,20 +240,6 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
     return alphas
 
 
-def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
-    """Omega of each matrix, one factor by minres, denominator of the model."""
-    matrices = _correlations(covariances) if matrix == "correlation" else covariances
-    if matrices.shape[1] == 2:
-        loadings = two_item_loadings(matrices)
-    else:
-        fit = one_factor_minres(matrices)
-        loadings = np.where(fit.converged_B[:, None], fit.loadings_BK, np.nan)
-    unique = np.diagonal(matrices, axis1=1, axis2=2) - loadings**2
-    explained = loadings.sum(axis=1) ** 2
-    total = explained + unique.sum(axis=1)
-    return divide(explained, np.where(total > 0, total, 0.0))
-
-
 def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
     """Omega total or hierarchical of each matrix."""
     found = omegas_from_correlations(_correlations(covariances))
@@ -259,7 +248,7 @@ def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
 
 _VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
     "cronbach_alpha": _alphas,
-    "mcdonald_omega": _omegas,
+    "mcdonald_omega": lambda some, matrix: omega_values(some, matrix=matrix)[0],
     "omega_total": lambda some, _: _of_three_factors(some, hierarchical=False),
     "omega_hierarchical": lambda some, _: _of_three_factors(some, hierarchical=True),
 }
@@ -350,6 +339,132 @@ def _covariances(scores_BNK: Floats) -> Floats:
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OmegaResamples:
+    """Omega of many resamples of subjects.
+
+    Attributes
+    ----------
+    values_B : ndarray of float, shape (n_resamples,)
+        Omega of each resample, with the model's denominator; NaN where there is none.
+    interval : Interval
+        Of omega.
+    n_undefined, n_heywood : int
+        Resamples without a value, and those where a bound keeps a uniqueness from being negative.
+    """
+
+    values_B: Floats  # noqa: N815  a shape, not a case
+    interval: Interval
+    n_undefined: int
+    n_heywood: int
+
+
+def omega_bootstrap(
+    scores_NK: ArrayLike,
+    *,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    matrix: Matrix = "correlation",
+    clusters_N: ArrayLike | None = None,
+    confidence: float = 0.95,
+    method: BootstrapMethod = "percentile",
+) -> OmegaResamples:
+    """Compute an interval of omega (one factor by minres) by drawing subjects anew.
+
+    Parameters
+    ----------
+    scores_NK : array-like of float, shape (n_subjects, n_items)
+        One row a subject (a question), one column a distinct item. Subjects with a missing score
+        are left out, and so are items that do not vary.
+    n_resamples : int
+        Resamples, at least 1.
+    seed : int
+        Seed of the draws; equal seeds give equal draws on any machine.
+    matrix : {"correlation", "covariance"}
+        What is analysed.
+    clusters_N : array-like, shape (n_subjects,), optional
+        The question of each subject, where several rows are of one; drawn together.
+    confidence : float
+        Coverage asked for, in (0, 1).
+    method : {"percentile", "basic"}
+        Quantiles of the resamples, or those reflected at the value.
+
+    Returns
+    -------
+    OmegaResamples
+
+    Raises
+    ------
+    ValueError
+        If the scores are not two-dimensional or not finite, there is not one cluster a subject, or
+        a choice is out of range.
+
+    Notes
+    -----
+    The moments of all resamples are one matrix product, and all fits run together: 2,000 resamples
+    of 10 items take some hundredths of a second.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(60, 1)) + rng.normal(size=(60, 5))
+    >>> found = omega_bootstrap(scores, n_resamples=500)
+    >>> found.interval.low < 5 / 6 < found.interval.high, found.n_undefined
+    (True, 0)
+    """
+    check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
+    if matrix not in ("correlation", "covariance"):
+        raise ValueError(
+            f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
+        )
+    interval = Interval(undefined="undefined")
+    known = _by_question(
+        scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"
+    )
+    if isinstance(known, str):
+        return OmegaResamples(values_B=np.empty(0), interval=interval, n_undefined=0, n_heywood=0)
+    products_CP, value = known
+    n = len(products_CP)
+    found = [
+        omega_values(covariances_of(weight @ products_CP), matrix=matrix)
+        for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
+    ]
+    values_B = np.concatenate([values for values, _ in found])
+    if not np.isnan(value):
+        interval = between(value, values_B, confidence, method, n)
+    return OmegaResamples(
+        values_B=values_B,
+        interval=interval,
+        n_undefined=int(np.isnan(values_B).sum()),
+        n_heywood=int(sum(heywood.sum() for _, heywood in found)),
+    )
+
+
+def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
+    """Compute omega of many covariance matrices, one factor by minres, model denominator.
+
+    NaN where an item does not vary or the covariances sum to no more than 0; and where a bound
+    keeps a uniqueness from being negative.
+    """
+    variances_BK = np.diagonal(covariances_BKK, axis1=1, axis2=2)
+    usable = (variances_BK > 1e-12 * variances_BK.max(axis=1, keepdims=True)).all(axis=1)
+    values, heywood = np.full(len(usable), np.nan), np.zeros(len(usable), dtype=bool)
+    matrices, variances = covariances_BKK[usable], variances_BK[usable]
+    if matrix == "correlation":
+        matrices, variances = _correlations(matrices), np.ones_like(variances)
+    if matrices.shape[1] == 2:
+        loadings = two_item_loadings(matrices)
+    else:
+        fit = one_factor_minres(matrices)
+        loadings = np.where(fit.converged_B[:, None], fit.loadings_BK, np.nan)
+        heywood[usable] = fit.heywood_B
+    unique = variances - loadings**2
+    explained = loadings.sum(axis=1) ** 2
+    total = explained + unique.sum(axis=1)
+    values[usable] = np.divide(explained, total, out=np.full(len(total), np.nan), where=total > 0)
+    return values, heywood
 
 
 def varying_scores(

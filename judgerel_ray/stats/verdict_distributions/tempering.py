@@ -138,6 +138,64 @@ def tempered_step(
     return TemperedStep(low_TK=low, high_TK=high, rest_T=rest)
 
 
+def verdict_bounds(
+    logprobs_K: ArrayLike,
+    verdict_K: ArrayLike,
+    temperatures: Sequence[float],
+    *,
+    n_verdicts: int,
+    top_k: int = 0,
+    n_vocabulary: int | None = None,
+) -> VerdictBounds:
+    """Compute the verdict distribution where one token decides, from one pass.
+
+    Parameters
+    ----------
+    logprobs_K : array-like of float, shape (n_tokens,)
+        As for :func:`tempered_step`.
+    verdict_K : array-like of int, shape (n_tokens,)
+        Verdict each token spells, from 0 on; -1 spells none. Several tokens may spell one.
+    temperatures : sequence of float
+        From 0 on.
+    n_verdicts : int
+        Verdicts there are, at least 1.
+    top_k, n_vocabulary
+        As for :func:`tempered_step`.
+
+    Returns
+    -------
+    VerdictBounds
+        Tokens beyond the list may spell anything, so all of them widen every bound.
+
+    Raises
+    ------
+    ValueError
+        As :func:`tempered_step`, and if `verdict_K` is of another length or out of range.
+
+    Examples
+    --------
+    "A" and " A" spell the first verdict. Each is tempered before they are summed: at T = 0.5,
+    (.3^2 + .3^2) / (.3^2 + .3^2 + .4^2), and not .6^2 / (.6^2 + .4^2).
+
+    >>> import numpy as np
+    >>> found = verdict_bounds(np.log([0.3, 0.3, 0.4]), [0, 0, 1], [1.0, 0.5], n_verdicts=2,
+    ...                        n_vocabulary=3)
+    >>> found.low_TV.round(4).tolist()
+    [[0.6, 0.4, 0.0], [0.5294, 0.4706, 0.0]]
+    """
+    verdict = np.asarray(verdict_K)
+    if verdict.shape != np.shape(logprobs_K) or not np.issubdtype(verdict.dtype, np.integer):
+        raise ValueError(
+            f"verdict_bounds: verdict_K must hold a whole number a token, got {verdict!r}"
+        )
+    if n_verdicts < 1 or ((verdict < NO_VERDICT) | (verdict >= n_verdicts)).any():
+        raise ValueError(f"verdict_bounds: verdict_K must be from -1 to {n_verdicts - 1}")
+    step = tempered_step(logprobs_K, temperatures, top_k=top_k, n_vocabulary=n_vocabulary)
+    spells = (verdict[:, None] % (n_verdicts + 1)) == np.arange(n_verdicts + 1)
+    low_TV = step.low_TK @ spells
+    return closed_bounds(temperatures, low_TV, step.high_TK @ spells + step.rest_T[:, None])
+
+
 def closed_bounds(
     temperatures: Sequence[float], low_TV: Floats, high_TV: Floats | None = None
 ) -> VerdictBounds:

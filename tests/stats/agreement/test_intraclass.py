@@ -9,6 +9,7 @@ from judgerel_ray.stats import (
     count_statistic,
     icc,
     icc1,
+    icc_from_moments,
     icck,
     jackknife_interval,
     measure,
@@ -71,7 +72,7 @@ def test_two_categories_of_names_are_numbers():
 def test_moments_are_scores():
     moments = moments_from_scores(SCORES)
     for k in (1, 3):
-        assert measure(moments, moment_statistic("icc", k=k)) == icc(SCORES, k=k)
+        assert icc_from_moments(moments, k=k) == icc(SCORES, k=k)
     far = icc(SCORES + 1e6).value
     assert far == pytest.approx(icc(SCORES).value, abs=1e-6)
     assert measure(moments, moment_statistic("icck")).value == pytest.approx(
@@ -98,7 +99,7 @@ def test_intervals_of_moments_are_those_of_counts(name):
 )
 def test_impossible_moments_are_refused(moments):
     with pytest.raises(ValueError, match="moments_U3 must"):
-        measure(moments, moment_statistic("icc"))
+        icc_from_moments(moments)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from judgerel_ray.stats import (
     inter_rater_accuracy,
     label_accuracy,
     label_edges,
+    method_tokens,
     percent_agreement,
     rating_deviation,
     search_threshold,
@@ -76,6 +77,15 @@ def test_replications_say_how_sure_they_are():
     assert found.share_U.tolist() == [1, 0.5, 1]
     assert found.entropy_U[:2] == pytest.approx([0, np.log(2) + 1 / 8])
     assert np.isnan(found.entropy_U[2])
+
+
+def test_five_options_on_a_long_prompt_cost_a_twentieth_of_the_naive_count():
+    found = method_tokens(n_options=5, prompt=1700, assessment=200, suffix=30, reply=8)
+    # 1700 + 8 + 5 x 230, against 1708 + 5 x 1900 + 25 x 1930.
+    assert (found.confusion, found.confusion_uncached) == (2858, 59458)
+    assert found.replications == (2858 - 1700) // 8
+    with pytest.raises(ValueError, match="n_options"):
+        method_tokens(n_options=1, prompt=1, assessment=1, suffix=1, reply=1)
 
 
 def test_mistakes_in_accuracy_are_named():

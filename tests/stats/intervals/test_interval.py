@@ -26,6 +26,7 @@ from judgerel_ray.stats import (
     jackknife_interval,
     mcdonald_omega,
     measure,
+    omega_bootstrap,
 )
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
@@ -271,40 +272,48 @@ def test_the_bootstrap_refuses(arguments):
 @pytest.mark.parametrize("items", [2, 4])
 def test_every_resample_of_omega_is_a_fit_of_its_own(items, matrix):
     scores = SCORES[:, :items]
-    found = item_bootstrap(scores, "mcdonald_omega", n_resamples=25, seed=3, matrix=matrix)
-    alone = [
-        mcdonald_omega(np.repeat(scores, row, axis=0), matrix=matrix).value
-        for row in weights(50, 25, seed=3).astype(int)
-    ]
-    assert (found.low, found.high) == pytest.approx(np.quantile(alone, [0.025, 0.975]), abs=1e-9)
+    found = omega_bootstrap(scores, n_resamples=25, seed=3, matrix=matrix)
+    for value, row in zip(found.values_B, weights(50, 25, seed=3).astype(int), strict=True):
+        alone = mcdonald_omega(np.repeat(scores, row, axis=0), matrix=matrix).value
+        assert value == pytest.approx(alone, abs=1e-9)
+    ends = np.quantile(found.values_B, [0.025, 0.975])
+    assert (found.interval.low, found.interval.high) == pytest.approx(ends)
+    assert found.n_undefined == 0
 
 
-def test_resamples_without_omega_leave_no_interval():
+def test_undefined_and_improper_resamples_are_counted():
     noise = np.random.default_rng(1).normal(size=(12, 3))
-    found = item_bootstrap(noise, "mcdonald_omega", n_resamples=300)
-    assert found.undefined in {"undefined", "undefined_resamples"}
+    found = omega_bootstrap(noise, n_resamples=300)
+    assert found.n_undefined == np.isnan(found.values_B).sum()
+    assert found.n_undefined > 15
+    assert found.n_heywood > 0
+    assert found.interval.undefined in {"undefined", "undefined_resamples"}
 
 
 def test_omega_of_rows_of_one_question():
-    twice, pairs = np.repeat(SCORES, 2, axis=0), np.repeat(np.arange(50), 2)
-    clustered = item_bootstrap(twice, "mcdonald_omega", clusters_N=pairs)
-    assert clustered.low == pytest.approx(item_bootstrap(SCORES, "mcdonald_omega").low, abs=1e-9)
+    twice = np.repeat(SCORES, 2, axis=0)
+    clustered = omega_bootstrap(twice, clusters_N=np.repeat(np.arange(50), 2)).interval
+    assert clustered == omega_bootstrap(SCORES).interval or clustered.low == pytest.approx(
+        omega_bootstrap(SCORES).interval.low, abs=1e-9
+    )
 
 
 def test_missing_scores_and_constant_items_are_left_out():
     wider = np.insert(SCORES, 2, 1.0, axis=1)
     gappy = np.vstack([wider, np.full((3, 5), np.nan)])
-    found, expected = (
-        item_bootstrap(scores, "mcdonald_omega", n_resamples=50) for scores in (gappy, SCORES)
+    assert omega_bootstrap(gappy, n_resamples=50).interval == pytest.approx(
+        omega_bootstrap(SCORES, n_resamples=50).interval
     )
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert item_bootstrap(np.ones((5, 3)), "mcdonald_omega").undefined == "undefined"
+    nothing = omega_bootstrap(np.ones((5, 3)))
+    assert (nothing.interval.undefined, nothing.values_B.size) == ("undefined", 0)
 
 
-@pytest.mark.parametrize("arguments", [{"confidence": 1}, {"clusters_N": [1]}, {"n_resamples": 0}])
-def test_item_bootstrap_refuses(arguments):
-    with pytest.raises(ValueError, match="item_bootstrap: "):
-        item_bootstrap(SCORES, "mcdonald_omega", **arguments)
+@pytest.mark.parametrize(
+    "arguments", [{"confidence": 1}, {"matrix": "cosine"}, {"clusters_N": [1]}, {"n_resamples": 0}]
+)
+def test_omega_bootstrap_refuses(arguments):
+    with pytest.raises(ValueError, match="omega_bootstrap: "):
+        omega_bootstrap(SCORES, **arguments)
 
 
 @pytest.mark.parametrize("arguments", [{"name": "fleiss_kappa"}, {"n_permutations": 0}])
@@ -379,11 +388,14 @@ def test_item_interval_refuses(arguments):
         item_interval(SCORES, **{"name": "cronbach_alpha", **arguments})
 
 
-def test_items_are_drawn_by_question():
+def test_items_are_drawn_as_omega_draws_them():
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(40, 1)) + rng.normal(size=(40, 5))
     drawn = {"n_resamples": 300, "seed": 4, "clusters_N": np.arange(40) // 2}
-    assert item_bootstrap(scores, "mcdonald_omega", **drawn).n_questions == 20
+    omega = omega_bootstrap(scores, **drawn).interval
+    found = item_bootstrap(scores, "mcdonald_omega", **drawn)
+    assert (found.low, found.high, found.method) == (omega.low, omega.high, omega.method)
+    assert found.n_questions == 20
     assert item_bootstrap(scores[:3], "cronbach_alpha", clusters_N=[0, 0, 0]).undefined
 
 

@@ -13,6 +13,7 @@ from judgerel_ray.stats import (
     inter_scale_alpha,
     inter_scale_floor,
     krippendorff_alpha,
+    scale_noise_floor,
     scale_ratings,
 )
 
@@ -22,18 +23,12 @@ def alpha(first, second, level):
     return krippendorff_alpha(counts, values=values, level=level).value
 
 
-def two_scales(first, second, level="interval", **options):
-    """The floor of items that were asked once on each of two scales."""
-    ratings = scale_ratings([first, second], ranges=[(1, 6)] * 2, level=level)
-    return inter_scale_floor(ratings, **options)
-
-
-@pytest.mark.parametrize("level", [one for one in LEVELS if one != "ratio"])
+@pytest.mark.parametrize("level", LEVELS)
 def test_it_is_the_null_one_can_enumerate(level):
     first, second = [1.0, 2, 2, 4, 5], [1.0, 3, 2, 5, 4]
     null = np.array([alpha(first, other, level) for other in permutations(second)])
     value = alpha(first, second, level)
-    floor = two_scales(first, second, level=level, n_permutations=4000)
+    floor = scale_noise_floor(first, second, level=level, n_permutations=4000)
     assert floor.mean == pytest.approx(null.mean(), abs=5 * null.std() / np.sqrt(4000))
     assert floor.sd == pytest.approx(null.std(), rel=0.05)
     # Few values, and a mean that is drawn: those as far on the other side may be in or out.
@@ -47,14 +42,14 @@ def test_it_is_the_null_one_can_enumerate(level):
 def test_scales_that_are_used_differently_have_a_floor_below_0():
     rng = np.random.default_rng(0)
     low, high = rng.integers(1, 4, size=60), rng.integers(4, 7, size=60)
-    floor = two_scales(low, high)
+    floor = scale_noise_floor(low, high)
     assert floor.mean < -0.3
     assert floor.p > 0.05
 
 
 def test_noise_is_called_noise():
     drawn = np.random.default_rng(1).integers(1, 6, size=(150, 2, 30))
-    ps = [two_scales(*one, level="ordinal", n_permutations=99).p for one in drawn]
+    ps = [scale_noise_floor(*one, level="ordinal", n_permutations=99).p for one in drawn]
     # .95 less two and a half standard errors.
     assert 0.905 * 150 <= sum(p > 0.05 for p in ps) < 150
 
@@ -64,16 +59,28 @@ def test_neither_order_nor_missing_items_matter():
     first = rng.integers(1, 6, size=40).astype(float)
     second = np.clip(first + rng.integers(-2, 3, size=40), 1, 5)
     order = rng.permutation(40)
-    found = two_scales(first, second)
+    found = scale_noise_floor(first, second)
+    assert scale_noise_floor(first[order], second[order]) == found
     more = np.append(first, [np.nan, 3]), np.append(second, [2, np.nan])
-    for again in (two_scales(first[order], second[order]), two_scales(*more)):
-        assert again.p == found.p
-        assert again.mean == pytest.approx(found.mean, abs=1e-12)
+    assert scale_noise_floor(*more) == found
 
 
 def test_without_two_values_there_is_none():
-    assert two_scales([3, 3], [3, 3]).p is None
-    assert two_scales([], []).p is None
+    assert scale_noise_floor([3, 3], [3, 3]).p is None
+    assert scale_noise_floor([], []).p is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "n", "what"),
+    [
+        ([1, 2], [1], 9, "one score an item"),
+        ([1, 2], [1, 2], 0, "at least 1"),
+        (np.arange(3000), np.arange(3000), 9, "too many"),
+    ],
+)
+def test_what_are_no_two_scales_is_refused(first, second, n, what):
+    with pytest.raises(ValueError, match=what):
+        scale_noise_floor(first, second, n_permutations=n)
 
 
 TABLES = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.stats import TokenTree, tempered_step
+from judgerel_ray.stats import tempered_step, verdict_bounds
 
 TEMPERATURES = (2.0, 1.0, 0.75, 0.5, 0.25, 0.0)
 logits = st.lists(st.floats(-8, 4), min_size=2, max_size=12)
@@ -56,19 +56,6 @@ def test_a_list_of_the_top_k_is_exact(values, top_k):
         assert found.low_TK[t] == pytest.approx(truth, abs=1e-12)
         assert found.high_TK[t] == pytest.approx(truth, abs=1e-12)
     assert found.rest_T[1:].max() < 1e-9
-
-
-def verdict_bounds(logprobs, verdicts, temperatures, *, n_verdicts, n_vocabulary=None):
-    """The verdict distribution where one token decides."""
-    tree = TokenTree(
-        temperatures=temperatures,
-        n_verdicts=n_verdicts,
-        decide=lambda prefix, _: int(verdicts[prefix[0]]) if prefix else None,
-        max_tokens=1,
-        n_vocabulary=n_vocabulary,
-    )
-    tree.tell((), range(len(logprobs)), logprobs)
-    return tree.bounds()
 
 
 @given(logits, st.data())
@@ -136,7 +123,8 @@ def test_mistakes_are_named(logprobs, temperatures, message):
         tempered_step(logprobs, temperatures)
 
 
-@pytest.mark.parametrize("verdicts", [[2], [-2]])
-def test_verdicts_out_of_range_are_named(verdicts):
-    with pytest.raises(ValueError, match="decide must give a verdict"):
-        verdict_bounds([-1.0], verdicts, [1.0], n_verdicts=2)
+def test_verdicts_out_of_range_are_named():
+    with pytest.raises(ValueError, match="verdict_K"):
+        verdict_bounds([-1.0], [2], [1.0], n_verdicts=2)
+    with pytest.raises(ValueError, match="verdict_K"):
+        verdict_bounds([-1.0], [0, 1], [1.0], n_verdicts=2)
