@@ -437,15 +437,12 @@ each by the word it begins with
     each = seen.lazy().group_by(key=folded(pl.col("text"))).agg(
         pl.col("text").first(), pl.col("n").sum()
     )  # fmt: skip
-    words = (
-        each.with_columns(
-            word=folded(pl.col("text").str.extract(LEADING, 1)),
-            is_long=pl.col("text").str.len_chars() > _LONG,
-            is_raised=pl.col("text").str.contains(_RAISED),
-        )
-        .sort("n", "text", descending=[True, False])
-        .collect(engine="in-memory")
-    )
+    each = each.with_columns(
+        word=folded(pl.col("text").str.extract(LEADING, 1)),
+        is_long=pl.col("text").str.len_chars() > _LONG,
+        is_raised=pl.col("text").str.contains(_RAISED),
+    ).sort("n", "text", descending=[True, False])
+    words = each.collect(engine="in-memory")
     odd = words["is_long"].any() or words["is_raised"].any()
     if not odd and words["word"].n_unique() == words.height:
         return  # words alone, and no two begin alike

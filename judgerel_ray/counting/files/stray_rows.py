@@ -58,7 +58,7 @@ which sums up others"))
     )
     marks = begin.select(filled=filled, again=again & filled)
     kept, notes = begin.filter(marks["filled"] & ~marks["again"]), []
-    if n := marks["again"].sum():
+    if n := int(marks["again"].sum()):
         verb = "names" if n == 1 else "name"
         notes.append(f"left out {count_of(n, 'row')} that {verb} the columns again")
     headings = _headings(kept)

@@ -345,21 +345,15 @@ def _kinds(
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Kinds in their own types, sorted, and which of them each of those in the file is."""
     # Where all that rows say is alike, the kinds have no columns and yet there is one.
-    table = (
-        (raw if raw.width else alike.select(pl.lit(0).alias(KIND)))
-        .lazy()
-        .with_columns(
-            pl.lit(alike[name].first(), kind).alias(name)
-            for name, kind in alike.schema.items()
-            if name in KINDS
-        )
-    )
+    table = raw if raw.width else alike.select(pl.lit(0).alias(KIND))
+    constant = [pl.lit(alike[name].first(), kind).alias(name)
+                for name, kind in alike.schema.items() if name in KINDS]  # fmt: skip
     recorded = [name for name in KINDS if name in (*raw.columns, *alike.columns)]
     absent = [pl.lit(None, kind).alias(name) for name, kind in _READ.items()
               if name not in recorded]  # fmt: skip
-    typed_rows = table.with_columns(*(typed[name] for name in recorded), *absent)
-    found = typed_rows.select(*_READ, outcome_column(recorded).alias("outcome")).collect(
-        engine="in-memory"
-    )
+    rows = table.lazy().with_columns(constant)
+    rows = rows.with_columns(*(typed[name] for name in recorded), *absent)
+    rows = rows.select(*_READ, outcome_column(recorded).alias("outcome"))
+    found = rows.collect(engine="in-memory")
     kinds = found.unique().sort(KINDS)
     return kinds, with_codes(found, kinds)[KIND]

@@ -196,8 +196,8 @@ class Spellings:
         look alike, counted as different verdicts: A, **A**; write them in one way if they are one
         """
         found_lines = []
-        ranked = self.known.lazy().sort("n", "text", descending=[True, False])
-        ranked = ranked.with_columns(says_none=says_none()).collect(engine="in-memory")
+        ranked = self.known.with_columns(says_none=says_none())
+        ranked = ranked.sort("n", "text", descending=[True, False])
         verdicts = ranked.drop_nulls("shown")
         if self.is_marked:
             found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
