@@ -72,13 +72,13 @@ def value_columns(name: str, found: Estimated) -> dict[str, float | None]:
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
-def columns_of(found: object, *names: str, **named: str) -> dict[str, object]:
+def as_columns(found: object, *names: str, **named: str) -> dict[str, object]:
     """Write attributes of what was found as columns, by their own names or by others.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> columns_of(Fraction(1, 2), "denominator", top="numerator")
+    >>> as_columns(Fraction(1, 2), "denominator", top="numerator")
     {'denominator': 2, 'top': 1}
     """
     own = dict(zip(names, names, strict=True))

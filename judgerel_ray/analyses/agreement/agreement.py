@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.agreement.tables import Classes, JudgePairs
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.tables import columns_of
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.counted import Declared, Group, counted_groups
 from judgerel_ray.counting.files.labelled import PEOPLE, READ
 from judgerel_ray.counting.gold import with_gold
@@ -245,10 +245,10 @@ def _pair(
             "measurement": "interval" if of_numbers else "nominal",
             "n_items": len(terms),
             "cohen_kappa": None if why else found.value,
-            **columns_of(kappa_ends(found), kappa_low="low", kappa_high="high"),
+            **as_columns(kappa_ends(found), kappa_low="low", kappa_high="high"),
             "p_noise": kappa_floor(found).p,
             "krippendorff_alpha": None if np.isnan(alpha.value) else alpha.value,
-            **columns_of(kappa_ends(alpha), alpha_low="low", alpha_high="high"),
+            **as_columns(kappa_ends(alpha), alpha_low="low", alpha_high="high"),
             "percent_agreement": _agreeing(labels, verdicts, both, question),
             "undefined": why,
         }

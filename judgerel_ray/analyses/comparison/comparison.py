@@ -28,7 +28,7 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.core.tables import columns_of
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.files.labelled import READ
@@ -381,7 +381,7 @@ def _row(
     n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
     return {
         "coefficient": asked.name, "measurement": asked.level, "missing": asked.policy,
-        **columns_of(found, "low", "high", "p", "p_equivalence", "p_beyond", "undefined",
+        **as_columns(found, "low", "high", "p", "p_equivalence", "p_beyond", "undefined",
                      "n_differing", "few_informative", value_a="first", value_b="second",
                      difference="value"),
         "tolerance": asked.tolerance, "n_items": n_items, "n_judgments_a": n_a,

@@ -42,7 +42,7 @@ from judgerel_ray.analyses.confusion.tables import (
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core.tables import columns_of, value_columns
+from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import floor_columns
 from judgerel_ray.stats import acceptance_curve, inter_rater_accuracy, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID
@@ -179,7 +179,7 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     for name, kept in parts:
         yield {
             **group.name,
-            **columns_of(labelling, "kind", "threshold", "how", "n_folds"),
+            **as_columns(labelling, "kind", "threshold", "how", "n_folds"),
             "criterion": name,
             **_columns(group, labelling.low_N, kept),
             **unknown,
@@ -194,9 +194,9 @@ def _columns(
     columns: dict[str, object] = {}
     for name, of in (("all", "all"), ("low", "low"), ("high", "high"), ("share", "share_low")):
         one: Share = getattr(found, of)
-        columns |= columns_of(one, **{f"k_{name}": "k", f"n_{name}": "n", name: "value"})
+        columns |= as_columns(one, **{f"k_{name}": "k", f"n_{name}": "n", name: "value"})
         if one.n:
-            columns |= columns_of(one, **{f"{name}_from": "low", f"{name}_to": "high"})
+            columns |= as_columns(one, **{f"{name}_from": "low", f"{name}_to": "high"})
     return columns
 
 
@@ -221,7 +221,7 @@ def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
             rows.append({
                 **group.name,
                 "margin": float(curve.thresholds_T[t]), "accepted": float(curve.acceptance_T[t]),
-                **columns_of(wrong, "low", "high", n_accepted="n", n_errors="k", error="value"),
+                **as_columns(wrong, "low", "high", n_accepted="n", n_errors="k", error="value"),
             })  # fmt: skip
     return MarginAcceptance.frame(rows, GROUPED)
 
@@ -313,11 +313,11 @@ def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]
     """One comparison."""
     return {
         "criterion": criterion, "label": label,
-        **columns_of(found.judge, "undefined", judge_share="value", judge_low="low",
+        **as_columns(found.judge, "undefined", judge_share="value", judge_low="low",
                      judge_high="high"),
-        **columns_of(found.person, person_share="value", person_low="low", person_high="high"),
+        **as_columns(found.person, person_share="value", person_low="low", person_high="high"),
         **value_columns("difference", found.difference), **floor_columns(found.floor),
-        **columns_of(found, "person_floor", "n_items", "n_ratings", "n_split", "n_single"),
+        **as_columns(found, "person_floor", "n_items", "n_ratings", "n_split", "n_single"),
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
-from judgerel_ray.core.tables import GroupColumns, columns_of, value_columns
+from judgerel_ray.core.tables import GroupColumns, as_columns, value_columns
 from judgerel_ray.stats import (
     LabelEdges,
     cross_fitted_labels,
@@ -333,7 +333,7 @@ def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -
             shares = label_accuracy(low_N, correct_N, clusters_N=text_N)
             rows.append({
                 **asdict(found), "across": across, "within": within,
-                **columns_of(shares.low, "low", "high", accuracy_low="value"),
+                **as_columns(shares.low, "low", "high", accuracy_low="value"),
                 **value_columns("share_low", shares.share_low),
                 "undefined": None if found.n_low else "no_judgments",
             })  # fmt: skip

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.tables import ArguedShares, MatrixRows
 from judgerel_ray.core import Condition, Menu, SweepError
-from judgerel_ray.core.tables import GroupColumns, columns_of
+from judgerel_ray.core.tables import GroupColumns, as_columns
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 from judgerel_ray.tables import Confusions
 
@@ -82,7 +82,7 @@ class _Matrix:
 
 def _place(scored: Scored) -> dict[str, object]:
     """What names a matrix."""
-    return {**columns_of(scored.condition, *MATRIX[:-1]), "mode": scored.mode}
+    return {**as_columns(scored.condition, *MATRIX[:-1]), "mode": scored.mode}
 
 
 def _menu(scored: Scored) -> Menu:
@@ -311,7 +311,7 @@ def _row(
         "u": list(one.u_O),
         "chosen": verdict,
         "chosen_by_matrix": by_matrix,
-        **columns_of(one, "label", *SCORES, "n_missing", "undefined"),
+        **as_columns(one, "label", *SCORES, "n_missing", "undefined"),
         "right": answer,
         "correct": None if answer is None else verdict == answer,
         "correct_by_matrix": None if answer is None else by_matrix == answer,

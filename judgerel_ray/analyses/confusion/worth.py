@@ -27,7 +27,7 @@ from judgerel_ray.analyses.confusion.groups import (
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
 from judgerel_ray.core.codes import Noted
-from judgerel_ray.core.tables import columns_of, value_columns
+from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.stats import (
     acceptance_curve,
@@ -394,7 +394,7 @@ def _row(
         "mean_low": low,
         "mean_high": high,
         **value_columns("auroc", ranking),
-        **columns_of(curve, "aurc", aurc_low="low", aurc_high="high"),
+        **as_columns(curve, "aurc", aurc_low="low", aurc_high="high"),
         "few": few_answers(values_N, correct_N, text_N),
         "n": int(there.size),
         "tokens": tokens,

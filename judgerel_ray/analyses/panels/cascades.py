@@ -12,7 +12,7 @@ from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, St
 from judgerel_ray.analyses.panels.voters import N_FOLDS, Voters, accuracy_row, gain_row
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
-from judgerel_ray.core.tables import columns_of, value_columns
+from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.measuring.systems import answers_floor
 from judgerel_ray.stats.counts import Floats
@@ -255,7 +255,7 @@ def _chosen(point: CascadePoint) -> Row:
     return {
         "answered": ", ".join(f"{share:.3f}" for share in point.answered_L),
         "thresholds": ", ".join(f"{one:g}" for one in point.thresholds),
-        **columns_of(point, "in_sample", "in_sample_cost", "n_alike"),
+        **as_columns(point, "in_sample", "in_sample_cost", "n_alike"),
         "n_folds": min(N_FOLDS, point.right_Q.size),
     }
 
@@ -375,7 +375,7 @@ def _counted(asked: pl.DataFrame, decided: pl.DataFrame, answered: Share) -> dic
         "n_asked": asked.height,
         "n_answered": decided.height,
         **value_columns("answered", answered),
-        **columns_of(worth, n_right="k", accuracy="value", interval="method"),
-        **(columns_of(worth, "low", "high") if worth.n else {}),
+        **as_columns(worth, n_right="k", accuracy="value", interval="method"),
+        **(as_columns(worth, "low", "high") if worth.n else {}),
         **floor_columns(floor),
     }

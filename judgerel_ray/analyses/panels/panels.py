@@ -18,7 +18,7 @@ from judgerel_ray.analyses.panels.voters import (
     rule_weights,
 )
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core.tables import columns_of, value_columns
+from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
@@ -153,10 +153,10 @@ def _best_rows(voters: Voters, found: PanelSearch | None, single: Floats | None)
             "members": " + ".join(voters.members[j] for j in one.members),
             "n_members": len(one.members),
             "cost_unit": voters.cost_unit,
-            **columns_of(one, "cost", "in_sample", "n_alike"),
+            **as_columns(one, "cost", "in_sample", "n_alike"),
             **accuracy_row(one.credit_Q),
             **gain_row(one.credit_Q, single),
-            **columns_of(found, "n_folds", "n_panels", exhaustive="is_exhaustive"),
+            **as_columns(found, "n_folds", "n_panels", exhaustive="is_exhaustive"),
         }
 
 
@@ -180,6 +180,6 @@ def _worth_rows(voters: Voters) -> Iterator[Row]:
     found = effective_judges(errors_QJ, within_NJ=within_QJ if n_Q.max() > 1 else None)
     yield {
         **value_columns("effective", found),
-        **columns_of(found, "most", "undefined", n_members="n_judges", n_items="n_questions"),
+        **as_columns(found, "most", "undefined", n_members="n_judges", n_items="n_questions"),
         "error_correlation": found.correlation,
     }

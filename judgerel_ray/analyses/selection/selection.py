@@ -24,7 +24,7 @@ from judgerel_ray.analyses.selection.tables import (
 )
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.tables import columns_of, value_columns
+from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, floor_columns
@@ -68,10 +68,10 @@ def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> 
         band=band if singles else "bonferroni",
     )
     columns = {"threshold": "thresholds_T", **{name: f"{name}_T" for name in _BY_THRESHOLD}}
-    table = pl.DataFrame(columns_of(found, **columns)).with_columns(
+    table = pl.DataFrame(as_columns(found, **columns)).with_columns(
         pl.lit(found.n).alias("n_answers"), accuracy=1 - pl.col("error"),
     )  # fmt: skip
-    shared = columns_of(found, "band", interval="method", band_off="off")
+    shared = as_columns(found, "band", interval="method", band_off="off")
     for row in table.fill_nan(None).iter_rows(named=True):
         yield {**row, **shared, "band_thresholds": table.height}
 
@@ -96,8 +96,8 @@ def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]
                 "binning": binning,
                 "bin": place,
                 "from": one.low,
-                **columns_of(one, to="high", mean_confidence="confidence"),
-                **columns_of(one.accuracy, "n", "low", "high", n_right="k", accuracy="value"),
+                **as_columns(one, to="high", mean_confidence="confidence"),
+                **as_columns(one.accuracy, "n", "low", "high", n_right="k", accuracy="value"),
             }
 
 
@@ -128,10 +128,10 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
     taken = held & (scores >= found.threshold)  # NaN reaches nothing
     wrong = clustered_share(~right[taken], clusters_N=items[taken])
     return row | {
-        **columns_of(found, n_calibration_accepted="n_accepted", n_calibration_errors="n_errors"),
-        **columns_of(wrong, n_accepted="n", n_errors="k", error="value"),
+        **as_columns(found, n_calibration_accepted="n_accepted", n_calibration_errors="n_errors"),
+        **as_columns(wrong, n_accepted="n", n_errors="k", error="value"),
         "acceptance": wrong.n / int(held.sum()),
-        **(columns_of(wrong, "low", "high") if wrong.n else {}),
+        **(as_columns(wrong, "low", "high") if wrong.n else {}),
     }
 
 
@@ -286,12 +286,12 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     known = [chance.get((system.name.get("benchmark"), item)) for item in names]
     there = [one for one in known if one is not None]
     return {
-        **columns_of(every, "n_questions", "low", "high", n_answers="n", n_right="k"),
-        **columns_of(every, accuracy="value", interval="method"),
+        **as_columns(every, "n_questions", "low", "high", n_answers="n", n_right="k"),
+        **as_columns(every, accuracy="value", interval="method"),
         "n_unread": int((~readable).sum()),
         "n_without_gold": system.n_without_gold,
         "accuracy_read": read.value,
-        **(columns_of(read, read_low="low", read_high="high") if read.n else {}),
+        **(as_columns(read, read_low="low", read_high="high") if read.n else {}),
         "chance": float(np.mean(there)) if there and len(there) == len(known) else None,
         **floor_columns(answers_floor(system.rows, system.items_N)),
     }
@@ -311,7 +311,7 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
         "auroc_floor_sd": noise.sd,
         "auroc_p_noise": noise.p,
         "auroc_noise": None if noise.p is None else noise.p > NOISE_ABOVE,
-        **columns_of(risk, "aurc", aurc_low="low", aurc_high="high", aurc_excess="excess"),
+        **as_columns(risk, "aurc", aurc_low="low", aurc_high="high", aurc_excess="excess"),
         "aurc_floor": risk.n_errors / risk.n if risk.n else None,
         "few": few_answers(scores, right, items),
         "undefined": ranking.undefined,

@@ -24,7 +24,7 @@ from judgerel_ray.analyses.selection.tables import (
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.core.tables import columns_of
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.measured import SPENT, cost_unit, unused_line
 from judgerel_ray.counting.right_answers import ITEM
@@ -166,7 +166,7 @@ def error_columns(equal: EqualAcceptance | None, kind: str | None) -> dict[str, 
     return {
         "confidence": kind,
         "reach": float(equal.acceptance_G.max()) if equal.acceptance_G.size else None,
-        **columns_of(equal, error_difference="mean", error_low="mean_low", error_high="mean_high"),
+        **as_columns(equal, error_difference="mean", error_low="mean_low", error_high="mean_high"),
         "error_p": equal.p,
     }
 
@@ -178,7 +178,7 @@ def share_rows(equal: EqualAcceptance) -> Iterator[dict[str, object]]:
     --------
     See :func:`pair_tables`.
     """
-    rows = pl.DataFrame(columns_of(equal, **_BY_SHARE)).fill_nan(None)
+    rows = pl.DataFrame(as_columns(equal, **_BY_SHARE)).fill_nan(None)
     yield from (row for row in rows.iter_rows(named=True) if row["acceptance"] in _SHOWN)
 
 
@@ -509,7 +509,7 @@ def preference_table(
         }
         if alone is not None:
             found = joined_accuracy(alone, answers)
-            row |= columns_of(found, "n_questions", "difference", "low", "high", "p",
+            row |= as_columns(found, "n_questions", "difference", "low", "high", "p",
                               participant="second", evaluator_only="first")  # fmt: skip
         rows.append(row | _picks(participant, answers, alone, systems, options))
     return SelfPreferences.frame(_judged(rows))
@@ -572,7 +572,7 @@ def _columns(
         found: PairedAccuracy = paired_accuracy(
             part["control"].cast(pl.Float64).to_numpy(), part["own"].cast(pl.Float64).to_numpy()
         )
-        row |= columns_of(found, **{
+        row |= as_columns(found, **{
             f"n_{one}": "n_questions", f"{one}_picked": "second",
             f"{one}_picked_{control}": "first",
             **{f"{one}_{name_of}": name_of for name_of in ("difference", "low", "high", "p")},
