@@ -17,7 +17,7 @@ BY_VERDICT = "{verdict}"
 _MOST_REPLIES = 50_000_000
 
 
-def replies_of(source: Source, stated: Mapping[str, str]) -> tuple[Source, Mapping[str, str]]:
+def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, Mapping[str, str]]:
     """A row for each reply that a column counts, and what else is stated; the rows where none does.
 
     A pattern with ``{verdict}`` in it names columns of counts, and what each says.
@@ -25,7 +25,7 @@ def replies_of(source: Source, stated: Mapping[str, str]) -> tuple[Source, Mappi
     Examples
     --------
     >>> rows = pl.LazyFrame({"id": ["p"], "n_yes": [2], "n_no": [1]})
-    >>> replies_of(Source(rows=rows), {"count": "n_{verdict}"})[0].rows.collect().rows()
+    >>> one_row_a_reply(Source(rows=rows), {"count": "n_{verdict}"})[0].rows.collect().rows()
     [('p', 'yes'), ('p', 'yes'), ('p', 'no')]
     """
     place = stated.get(COUNT)

@@ -41,8 +41,8 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
     except ValueError as error:
         if not str(error).startswith("Extra data"):
             raise SweepError(f"not JSON: {error}", where=where) from error
-        rows, notes = read_json_lines(content, where)
-        return rows, ("read as lines of JSON, one record a line", *notes)
+        listed, notes = read_json_lines(content, where)
+        return listed, ("read as lines of JSON, one record a line", *notes)
     if isinstance(document, list):
         return records_frame(records_of(document, where), where).lazy(), ()
     if isinstance(document, dict) and (table := _columns(document)):

@@ -253,7 +253,7 @@ def _is_of_request(once: pl.LazyFrame, name: str, key: Sequence[str]) -> bool:
     return is_request(name) or bool(facts["clock"] and facts["n"] >= facts["of"])
 
 
-def _without_nothing(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+def _without_nothing(rows: pl.LazyFrame, names: Collection[str]) -> tuple[pl.LazyFrame, list[str]]:
     """Rows without an item, a repeat and a verdict left out: they say something of the file."""
     nothing = pl.all_horizontal(is_no_value(pl.col(name).cast(pl.String)) for name in names)
     nothing = nothing.fill_null(True)

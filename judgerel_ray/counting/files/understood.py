@@ -20,7 +20,7 @@ from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.counted_rows import BY_VERDICT, COUNT, replies_of
+from judgerel_ray.counting.files.counted_rows import BY_VERDICT, COUNT, one_row_a_reply
 from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
 from judgerel_ray.counting.files.documents import ENTRY
 from judgerel_ray.counting.files.graded_cells import graded_cells
@@ -108,7 +108,7 @@ def understood(
             raise log
         if source.piped:
             _refuse_piped_log(source.piped)
-    source, stated = replies_of(source, stated or {})
+    source, stated = one_row_a_reply(source, stated or {})
     _refuse_words_as_judges(source, stated)
     source, stated = _without_keys(source, stated)
     if stated:
@@ -559,7 +559,25 @@ def _list_ways(source: Source, meaning: Meaning) -> list[tuple[str, str]]:
             values = [one for row in values_at(begin[name], ["*"]) for one in row]
             is_number = all(isinstance(one, int | float) for one in values if one is not None)
             found.append(("score" if is_number else "verdict", every))
+        elif name in meaning.unused and "*" not in "".join(places := leaves(begin[name])):
+            # Of objects, single numbers; several of one are criteria.
+            numbers = [one for one in places if _is_score(values_at(begin[name], _path(one, name)))]
+            below = {f"{name}.{{criterion}}" if one.count(".") == name.count(".") + 1 else one
+                     for one in numbers}  # fmt: skip
+            found += [("score", one) for one in (sorted(below) if numbers[1:] else numbers)]
     return found
+
+
+def _path(place: str, column: str) -> list[str]:
+    """The path of a place inside a column's cells."""
+    return place.removeprefix(f"{column}.").split(".")
+
+
+def _is_score(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether single numbers stand in all cells, several of them."""
+    values = [one for row in rows for one in row if one is not None]
+    is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+    return is_number and len({*map(str, values)}) > 1
 
 
 def _may_be_items(source: Source, name: str) -> bool:
@@ -574,7 +592,9 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    facts = [*meaning.ways, *_list_ways(source, meaning), *(
+    inside = [one for one in _list_ways(source, meaning)
+              if one[1].endswith("*") or parted(one[1], columns)[0] not in objects]  # fmt: skip
+    facts = [*meaning.ways, *inside, *(
         (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
         for one in ([known] if known else _keys_of(column, below))
     )]  # fmt: skip
