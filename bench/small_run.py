@@ -37,7 +37,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, prepare_run
-from judgerel_ray.asking.run.running import _board, _leave_final, lay_out
+from judgerel_ray.asking.run.running import _leave_final, _run_board_at_start, lay_out
 from judgerel_ray.asking.run.waves import SessionWaves
 from judgerel_ray.config import Sweep, read_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
@@ -166,7 +166,7 @@ def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[
             run, Console(file=messages, width=200), losses, ask_lost=ask_lost
         ),
     )
-    board = _board(resolved, plan, run, session)
+    board = _run_board_at_start(resolved, plan, run, session)
     token = leave_token(run)
     actors = {
         name: JudgeActor(

@@ -262,7 +262,7 @@ def _pooling_error(
     one, two = settings
     differing = [key for key in two if one[key] != two[key]]
     shown = [
-        f"{key} ({_shown(one[key])} and {_shown(two[key])})"
+        f"{key} ({_ask_setting_in_toml(one[key])} and {_ask_setting_in_toml(two[key])})"
         if key in ("max_tokens", "early_stop", "reader", "verdict_logprobs")
         else key
         for key in differing
@@ -275,7 +275,7 @@ def _pooling_error(
     )
 
 
-def _shown(value: object) -> str:
+def _ask_setting_in_toml(value: object) -> str:
     """A value with the words of TOML."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

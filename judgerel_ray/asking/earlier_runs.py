@@ -87,11 +87,11 @@ def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:
     known: dict[str, Sequence[str] | None] = {}
     is_written = any(frame.n_waves > 1 for frame in resolved.frames)
     for run in reversed(runs) if is_written else ():
-        if known.get(_name(run)) == []:
+        if known.get(_earlier_run_name(run)) == []:
             continue
         ledger = read_whole_ledger(run)
         texts = {**landed_texts(run, ledger), **texts}
-        _learn(known, run, ledger.commits, runs)
+        _learn_earlier_runs(known, run, ledger.commits, runs)
     return Earlier(runs=tuple(runs), texts=texts)
 
 
@@ -105,7 +105,7 @@ def keep_left(run: RunDirectory, left: Left) -> None:
     run.write_bytes(EARLIER, data)
 
 
-def _learn(
+def _learn_earlier_runs(
     known: dict[str, Sequence[str] | None],
     run: RunDirectory,
     commits: Iterable[CommitRecord],
@@ -121,16 +121,16 @@ def _learn(
     if stated is None:
         return True
     if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):
-        if _name(run) in known:
+        if _earlier_run_name(run) in known:
             known.clear()
         return False
     left = cast(Left, stated["left"])
-    if left.keys() <= set(map(_name, runs)):
+    if left.keys() <= set(map(_earlier_run_name, runs)):
         known.update({name: left[name] for name in left.keys() - known.keys()})
     return True
 
 
-def _name(run: RunDirectory) -> str:
+def _earlier_run_name(run: RunDirectory) -> str:
     """A run's name among those of a series, wherever that lies: its refresh and its sweep."""
     return "/".join(run.url.split("/")[-2:])
 
@@ -352,12 +352,12 @@ class Search:
         Effects: reads. Cost: one look at the records of each run, when its turn comes.
         """
         for run in reversed(self.runs):
-            name = _name(run)
+            name = _earlier_run_name(run)
             left = self._known.get(name)  # None, too, where nothing is known of it
             if left is not None and not self.wanted.has_open_of(left):
                 continue
             commits = whole_commits(run)
-            if _learn(self._known, run, commits, self.runs):
+            if _learn_earlier_runs(self._known, run, commits, self.runs):
                 keys = list(dict.fromkeys(chain.from_iterable(map(self.wanted.beyond, commits))))
                 self._seen[name] = keys if len(keys) <= MOST_NAMED else None
             yield from ((run, commit) for commit in commits)

@@ -151,7 +151,7 @@ class HubModels:
             return pinned
         key = (spec.model, spec.revision)
         if key not in self.answers:
-            self.answers[key] = _resolved(spec)
+            self.answers[key] = _refreshed_model_content(spec)
         answer = self.answers[key]
         if isinstance(answer, ModelContent) and answer.resolved:
             return answer
@@ -180,7 +180,7 @@ class HubModels:
         return found
 
 
-def _resolved(spec: EngineSpec) -> ModelContent | EngineStartError:
+def _refreshed_model_content(spec: EngineSpec) -> ModelContent | EngineStartError:
     """What the cache or the hub says of a model."""
     try:
         return model_content(spec)
@@ -314,8 +314,8 @@ def carry_landed(
                 try:
                     if source.url not in manifests:
                         manifests[source.url] = read_manifest(source)
-                    engine = _facts(source, commit, manifests[source.url], reader)
-                    rows = _carry(
+                    engine = _refresh_carried_facts(source, commit, manifests[source.url], reader)
+                    rows = _carry_rows_into_refresh(
                         source, commit, conditions, run, number, lease, engine, planned,
                         has_texts=has_texts,
                     )  # fmt: skip
@@ -349,7 +349,7 @@ class _TextsLostError(Exception):
         self.is_gone = isinstance(error, FileGone)
 
 
-def _facts(
+def _refresh_carried_facts(
     source: RunDirectory, commit: CommitRecord, manifest: Mapping[str, object], reader: str
 ) -> dict[str, object]:
     """What served a commit, whence it is carried, and by which reader, where not by the run's own.
@@ -362,7 +362,7 @@ def _facts(
     return facts if read_by == reader else {**facts, "reader_version": read_by}
 
 
-def _carry(
+def _carry_rows_into_refresh(
     source: RunDirectory,
     commit: CommitRecord,
     conditions: Mapping[str, tuple[Range, ...]],
@@ -476,7 +476,7 @@ def refresh_series(
     trigger = _Trigger(
         series=series, sweeps=sweeps, directory=directory, lease=taken, measure=measure,
         write=write, address=address, console=console,
-        hub=HubModels(directory=directory, warn=partial(_say, console)),
+        hub=HubModels(directory=directory, warn=partial(_print_refresh_line, console)),
     )  # fmt: skip
     try:
         with renewing(taken):
@@ -524,7 +524,9 @@ class _Trigger:
                         return finished
                     continue
                 self.lease.check()
-                self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
+                self.directory.close(
+                    one, {"state": "replaced", "ended_at": _refresh_time_now().isoformat()}
+                )
         refreshes = self.directory.refreshes()
         due = self._due(refreshes, is_asked=bool(finished))
         if not due.sweeps and finished is not None:
@@ -534,7 +536,9 @@ class _Trigger:
             return Triggered(state="unchanged", line="nothing changed: no request is new")
         self.lease.check()
         number = 1 + max((one.number for one in refreshes), default=0)
-        begun = self.directory.begin(number, _now().isoformat(timespec="seconds"), due.sweeps)
+        begun = self.directory.begin(
+            number, _refresh_time_now().isoformat(timespec="seconds"), due.sweeps
+        )
         for line in due.reasons:
             self.say(line)
         return self._ask(begun, refreshes).after(finished)
@@ -581,7 +585,7 @@ class _Trigger:
         """Why anchors are to be judged anew; empty where they are not."""
         if not made:
             return "anchors that were never judged"
-        age = (_now() - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
+        age = (_refresh_time_now() - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
         limit = self.series.anchor_every_h * HOUR_S
         if not 0 <= age < limit and not (is_asked and limit == 0):
             return f"anchors last judged {made[-1][0].started_at}"
@@ -664,7 +668,7 @@ class _Trigger:
         found = self.measure(self.series, self.directory, before, refresh)
         result = {
             "state": state, "number": refresh.number, "started_at": refresh.started_at,
-            "ended_at": _now().isoformat(timespec="seconds"), "pending": n_left,
+            "ended_at": _refresh_time_now().isoformat(timespec="seconds"), "pending": n_left,
             "asked_now": sum(one.asked_now for one in summaries.values()), **found,
         }  # fmt: skip
         # Through JSON first: what is sealed must be what is read back.
@@ -682,7 +686,7 @@ class _Trigger:
     def _is_over(self, refresh: Refresh, *, is_resumed: bool) -> bool:
         """Whether it is time to give up what is pending; without a time, at the next trigger."""
         limit = self.series.anchor_every_h * HOUR_S
-        age = (_now() - datetime.fromisoformat(refresh.started_at)).total_seconds()
+        age = (_refresh_time_now() - datetime.fromisoformat(refresh.started_at)).total_seconds()
         return age >= limit if limit else is_resumed
 
     def _check_anchors(self, refresh: Refresh, before: Sequence[Refresh]) -> None:
@@ -731,14 +735,14 @@ class _Trigger:
 
     def say(self, line: str) -> None:
         """Tell those who wait."""
-        _say(self.console, line)
+        _print_refresh_line(self.console, line)
 
 
-def _say(console: Console, line: str) -> None:
+def _print_refresh_line(console: Console, line: str) -> None:
     """Print a line as it stands."""
     console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
-def _now() -> datetime:
+def _refresh_time_now() -> datetime:
     """The time, of which records are made."""
     return datetime.now(UTC)

@@ -54,7 +54,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     return load(fspath(path))
 
 
-def _loaded(sweep: Sweep | str | PathLike[str]) -> Sweep:
+def _sweep_to_run(sweep: Sweep | str | PathLike[str]) -> Sweep:
     """A sweep that may be the path of one."""
     return load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
 
@@ -227,7 +227,7 @@ def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Pla
     from judgerel_ray.asking.plan.recipes import nodes_of_judges
     from judgerel_ray.asking.plan.resolve import resolve
 
-    resolved = resolve(_loaded(sweep))
+    resolved = resolve(_sweep_to_run(sweep))
     if request.cluster is None:
         return Result(found=plan_resolved(resolved))
     nodes = nodes_of_judges(resolved.specs.values(), fspath(request.cluster))
@@ -276,7 +276,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
     ...     run(example("sweep.toml"), out=f"{folder}/run").height
     184
     """
-    loaded = _loaded(sweep)
+    loaded = _sweep_to_run(sweep)
     from judgerel_ray.asking.run.running import judgments_of
 
     landed = judgments_of(
@@ -345,7 +345,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     ...     exact(file, out=f"{folder}/run").height
     8
     """
-    loaded = _loaded(sweep)
+    loaded = _sweep_to_run(sweep)
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 

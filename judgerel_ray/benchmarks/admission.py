@@ -166,7 +166,7 @@ def _with_tie(
     if tie is None:
         return item
     for reading in READINGS if gold_is is None else (gold_is,):
-        if (place := _place(reading, item)) is not None:
+        if (place := _item_gold_place(reading, item)) is not None:
             raise records[n].wrong(
                 f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean a tie, or "
                 f"by {reading} option {place + 1}, which is {_shown(item.options[place])}",
@@ -181,14 +181,16 @@ def _option_ids(some: _SomeItems, tried: Sequence[GoldIs]) -> tuple[list[str], l
     for reading in tried:  # each up to the first item in which it names nothing
         named: list[int] = []
         for item in some.items:
-            if (place := _place(reading, item)) is None:
+            if (place := _item_gold_place(reading, item)) is None:
                 break
             named.append(place)
         else:
             places[reading] = named
     left = list(places)
     if not left:
-        raise _names_none(some, {one: [_place(one, item) for item in some.items] for one in tried})
+        raise _names_none(
+            some, {one: [_item_gold_place(one, item) for item in some.items] for one in tried}
+        )
     if len(left) > 1:
         for n, item in enumerate(some.items):
             if len({places[one][n] for one in left}) > 1:
@@ -198,7 +200,7 @@ def _option_ids(some: _SomeItems, tried: Sequence[GoldIs]) -> tuple[list[str], l
     return [item.options[right].option_id for item, right in pairs], left
 
 
-def _place(reading: GoldIs, item: Item) -> int | None:
+def _item_gold_place(reading: GoldIs, item: Item) -> int | None:
     """Place of the option that an item's gold names by a reading; None where it names none."""
     gold, n_options = (item.gold or "").strip(), len(item.options)
     if reading == "id":

@@ -55,7 +55,7 @@ def load_bbh(path: str) -> tuple[Item, ...]:
     counts: Counter[str] = Counter()
     found = []
     for file in _task_files(path):
-        for task, record in _examples(file):
+        for task, record in _bbh_task_examples(file):
             index = record.whole("item") if "item" in record else counts[task]
             counts[task] += 1
             item = Item(
@@ -85,7 +85,7 @@ def _task_files(path: str) -> tuple[str, ...]:
     return files
 
 
-def _examples(file: str) -> Iterator[tuple[str, Record]]:
+def _bbh_task_examples(file: str) -> Iterator[tuple[str, Record]]:
     if file_format(file) == "json":
         document = read_json_file(file)
         if isinstance(document, dict):

@@ -96,15 +96,15 @@ def load_criterion_items(path: str) -> tuple[Item, ...]:
     >>> item.context, item.ratings[0].rater, item.ratings[0].label
     ('Can we meet?\n\nSure, at noon.', 'ann', 'Yes')
     """
-    found = [(_item(record, n), record) for n, record in enumerate(read_records(path))]
+    found = [(_criterion_item(record, n), record) for n, record in enumerate(read_records(path))]
     return admit(found, path=path)
 
 
-def _item(record: Record, index: int) -> Item:
+def _criterion_item(record: Record, index: int) -> Item:
     """One text and its criterion."""
     record.require("text", "criterion", "options")
     criterion = record.identifier("criterion")
-    options = distinct_options(_options(record), record)
+    options = distinct_options(_criterion_item_options(record), record)
     if not options:
         raise record.wrong("options is empty: a judge must have something to choose")
     gold = record.written("gold") if "gold" in record else None
@@ -120,11 +120,11 @@ def _item(record: Record, index: int) -> Item:
         context=f"{context}\n\n{text}" if context else text,
         options=options,
         gold=gold,
-        ratings=_ratings(record, options, criterion),
+        ratings=_criterion_item_ratings(record, options, criterion),
     )
 
 
-def _options(record: Record) -> list[Option]:
+def _criterion_item_options(record: Record) -> list[Option]:
     """What may be answered; a plain text or number is its own id."""
     listed = record.listing("options")
     if all(isinstance(value, dict) for value in listed):
@@ -132,11 +132,11 @@ def _options(record: Record) -> list[Option]:
             Option(option_id=option.identifier("option_id"), text=option.written("text"))
             for option in record.children("options")
         ]
-    names = [_name(value, record) for value in listed]
+    names = [_criterion_item_option_id(value, record) for value in listed]
     return [Option(option_id=name, text=name) for name in names]
 
 
-def _ratings(
+def _criterion_item_ratings(
     record: Record, options: tuple[Option, ...], criterion: str
 ) -> tuple[HumanRating, ...]:
     """People's answers; a null is a person who did not answer."""
@@ -151,12 +151,14 @@ def _ratings(
         if name.startswith(_LABEL) and name in record
     ]
     return tuple(
-        rating_by(rater, _name(value, record), options, record, criterion=criterion)
+        rating_by(
+            rater, _criterion_item_option_id(value, record), options, record, criterion=criterion
+        )
         for rater, value in answers
         if value is not None
     )
 
 
-def _name(value: object, record: Record) -> str:
+def _criterion_item_option_id(value: object, record: Record) -> str:
     """An option's id as text, whether it was written as text or as a number."""
     return Record(fields={"option": value}, place=record.place).written("option")

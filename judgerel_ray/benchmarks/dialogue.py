@@ -93,10 +93,13 @@ def load_hh_rlhf(path: str) -> tuple[Item, ...]:
     Hello!
     """
     records = read_records(path)
-    return admit([(_item(record, n), record) for n, record in enumerate(records)], path=path)
+    return admit(
+        [(_preference_dialogue_item(record, n), record) for n, record in enumerate(records)],
+        path=path,
+    )
 
 
-def _item(record: Record, index: int) -> Item:
+def _preference_dialogue_item(record: Record, index: int) -> Item:
     record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
     sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
     n_shared = _n_shared_turns(*sides.values())
@@ -174,7 +177,7 @@ def load_lima(path: str) -> tuple[Item, ...]:
 
 
 def _lima_item(record: Record, index: int) -> Item:
-    texts = _texts(record)
+    texts = _dialogue_item_turn_texts(record)
     if not texts or len(texts) % 2 or not texts[-1].strip():
         raise record.wrong(
             f"a conversation must end with a response, got {len(texts)} turns",
@@ -195,7 +198,7 @@ def _lima_item(record: Record, index: int) -> Item:
     )
 
 
-def _texts(record: Record) -> tuple[str, ...]:
+def _dialogue_item_turn_texts(record: Record) -> tuple[str, ...]:
     """All that was said, instruction and response by turns."""
     if "conversations" in record:
         return record.texts("conversations")
@@ -203,10 +206,10 @@ def _texts(record: Record) -> tuple[str, ...]:
     instruction = record.text("instruction")
     if more := record.optional_text("input"):
         instruction = f"{instruction}\n\n{more}"
-    return (*_history(record), instruction, record.text("output"))
+    return (*_dialogue_item_history(record), instruction, record.text("output"))
 
 
-def _history(record: Record) -> tuple[str, ...]:
+def _dialogue_item_history(record: Record) -> tuple[str, ...]:
     """Turns before the last pair."""
     if record.fields.get("history") in (None, ""):
         return ()

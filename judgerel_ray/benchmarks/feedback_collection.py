@@ -66,13 +66,16 @@ def load_feedback_collection(path: str) -> tuple[Item, ...]:
     >>> item.question, item.gold, item.options[0].text
     ('Is it kind?', '4', 'level 1')
     """
-    found = [(_item(record, n), record) for n, record in enumerate(read_records(path))]
+    found = [
+        (_feedback_collection_item(record, n), record)
+        for n, record in enumerate(read_records(path))
+    ]
     return admit(found, path=path)
 
 
-def _item(record: Record, index: int) -> Item:
+def _feedback_collection_item(record: Record, index: int) -> Item:
     """One response with its rubric."""
-    parts = _parts(record)
+    parts = _feedback_item_parts(record)
     options = numbered_options([parts.text(f"orig_score{n}_description") for n in _SCORES])
     criterion = parts.text("orig_criteria").strip()
     gold = None
@@ -91,11 +94,11 @@ def _item(record: Record, index: int) -> Item:
         ),
         options=options,
         gold=gold,
-        ratings=_ratings(record, options, criterion),
+        ratings=_feedback_item_ratings(record, options, criterion),
     )
 
 
-def _parts(record: Record) -> Record:
+def _feedback_item_parts(record: Record) -> Record:
     """The parts as upstream names them, read out of a whole prompt where there is just that."""
     if "orig_criteria" in record:
         record.require(*_PARTS)
@@ -113,7 +116,7 @@ def _parts(record: Record) -> Record:
     return Record(fields=found.groupdict(), place=record.place)
 
 
-def _ratings(
+def _feedback_item_ratings(
     record: Record, options: tuple[Option, ...], criterion: str
 ) -> tuple[HumanRating, ...]:
     """Scores of GPT-4, one or several."""

@@ -54,14 +54,14 @@ def load_feedbackqa(path: str) -> tuple[Item, ...]:
     ('feedbackqa:WHO:valid:0', ['Bad', 'Acceptable'])
     """
     found = []
-    for file in _files(path):
+    for file in _feedbackqa_files(path):
         split = stem(file).removeprefix("feedback_")
         for index, record in enumerate(read_records(file)):
-            found.append((_item(record, split, index), record))
+            found.append((_feedbackqa_item(record, split, index), record))
     return admit(found, path=path)
 
 
-def _files(path: str) -> tuple[str, ...]:
+def _feedbackqa_files(path: str) -> tuple[str, ...]:
     """The file itself, or the feedback files of a folder and of the folders in it."""
     if not is_folder(path):
         return (path,)
@@ -81,9 +81,9 @@ def _files(path: str) -> tuple[str, ...]:
     return files
 
 
-def _item(record: Record, split: str, index: int) -> Item:
+def _feedbackqa_item(record: Record, split: str, index: int) -> Item:
     """One rated passage."""
-    domain, title, headers, passage = _passage(record)
+    domain, title, headers, passage = _feedbackqa_passage(record)
     split = record.identifier("split") if "split" in record else split
     place = record.whole("item") if "item" in record else index
     labels = record.texts("rating" if "rating" in record.fields else "ratings")
@@ -103,14 +103,14 @@ def _item(record: Record, split: str, index: int) -> Item:
     )
 
 
-def _passage(record: Record) -> tuple[str, str | None, str | None, str]:
+def _feedbackqa_passage(record: Record) -> tuple[str, str | None, str | None, str]:
     """Domain, title, section headings and text of a passage."""
     if "passage" in record.fields:
         passage = record.child(record.fields["passage"], "passage")
         passage.require("reference")
         reference = passage.child(passage.fields["reference"], "reference")
         domain = passage.optional_text("source") or "all"
-        headers = _joined(reference, "section_headers")
+        headers = _feedbackqa_headings_line(reference, "section_headers")
         title, content = reference.optional_text("page_title"), reference.text("section_content")
         return domain, title, headers, content
     answer = "answer_passage" if "answer_passage" in record.fields else "answer"
@@ -119,6 +119,6 @@ def _passage(record: Record) -> tuple[str, str | None, str | None, str]:
     return domain, record.optional_text("page_title"), headers, record.text(answer)
 
 
-def _joined(reference: Record, name: str) -> str | None:
+def _feedbackqa_headings_line(reference: Record, name: str) -> str | None:
     """Section headings on one line, the outer before the inner."""
     return " / ".join(reference.texts(name)) or None if name in reference else None

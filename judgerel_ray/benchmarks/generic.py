@@ -101,7 +101,7 @@ def read_generic(
         if not read:
             is_items_table = _is_items_table(record, path)
         try:
-            read.append(_item(record, benchmark))
+            read.append(_generic_item(record, benchmark))
         except SweepError:
             deque(records, maxlen=0)  # a file that cannot be read is told first
             raise
@@ -132,13 +132,13 @@ def holds_items(path: str, *, but_for: Callable[[Collection[str]], bool] = lambd
     return {"item_id", "question"} <= first.fields.keys()
 
 
-def _item(record: Record, benchmark: str) -> Item:
+def _generic_item(record: Record, benchmark: str) -> Item:
     record.require(
         "item_id",
         "question",
         hint="add the column, or name the loader of the upstream file as benchmark",
     )
-    options = distinct_options(_options(record), record)
+    options = distinct_options(_generic_item_options(record), record)
     return Item(
         item_id=record.identifier("item_id"),
         benchmark=_shared(record.optional_text("benchmark") or benchmark),
@@ -147,12 +147,12 @@ def _item(record: Record, benchmark: str) -> Item:
         context=record.optional_text("context"),
         turns=record.texts("turns") if "turns" in record else (),
         options=options,
-        gold=_gold(record, options),
-        ratings=_ratings(record, [option.option_id for option in options]),
+        gold=_generic_item_gold(record, options),
+        ratings=_generic_item_ratings(record, [option.option_id for option in options]),
     )
 
 
-def _options(record: Record) -> list[Option]:
+def _generic_item_options(record: Record) -> list[Option]:
     """Options of one row, from the list or from the columns."""
     columns = [
         (name, name.removeprefix(prefix))
@@ -178,7 +178,7 @@ def _options(record: Record) -> list[Option]:
     ]
 
 
-def _gold(record: Record, options: Collection[Option]) -> str | None:
+def _generic_item_gold(record: Record, options: Collection[Option]) -> str | None:
     """Gold as it is written; None where nothing stands there, or what a table has for nothing."""
     value = record.fields.get("gold")
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
@@ -187,7 +187,7 @@ def _gold(record: Record, options: Collection[Option]) -> str | None:
     return next((one.option_id for one in options if one.option_id == gold), gold)
 
 
-def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, ...]:
+def _generic_item_ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, ...]:
     """Human ratings of one row."""
     if "ratings" not in record:
         return ()
@@ -202,7 +202,7 @@ def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, 
             HumanRating(
                 rater=_shared(rating.identifier("rater")),
                 criterion=_shared_or_none(rating.optional_text("criterion")),
-                score=_score(rating),
+                score=_item_rating_score(rating),
                 label=_shared_or_none(rating.optional_text("label")),
                 responder=rated,
             )
@@ -215,7 +215,7 @@ def _shared_or_none(name: str | None) -> str | None:
     return None if name is None else _shared(name)
 
 
-def _score(rating: Record) -> float | None:
+def _item_rating_score(rating: Record) -> float | None:
     """Score as a finite number."""
     score = rating.fields.get("score")
     if score is None:

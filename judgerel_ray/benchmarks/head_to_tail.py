@@ -80,7 +80,7 @@ def load_head_to_tail(path: str, answers: str | None = None) -> tuple[Item, ...]
     >>> item.item_id, item.gold
     ('htt:mag:head:0', "['A. One', 'B. Two']")
     """
-    files, found_answers = _files(path)
+    files, found_answers = _head_tail_benchmark_files(path)
     answers = answers or found_answers
     entries = [entry for file in files for entry in _read_entries(file)]
     questions = {(entry.source, entry.question): entry for entry in entries}
@@ -106,7 +106,7 @@ def load_head_to_tail(path: str, answers: str | None = None) -> tuple[Item, ...]
     return admit(found, path=path)
 
 
-def _files(path: str) -> tuple[tuple[str, ...], str | None]:
+def _head_tail_benchmark_files(path: str) -> tuple[tuple[str, ...], str | None]:
     """Question files, and the responses if a folder holds them."""
     if not is_folder(path):
         return (path,), None
@@ -116,7 +116,9 @@ def _files(path: str) -> tuple[tuple[str, ...], str | None]:
     files = [
         p
         for p in inside
-        if p not in answers + tables and file_name(p).startswith(_PREFIX) and _is_json(p)
+        if p not in answers + tables
+        and file_name(p).startswith(_PREFIX)
+        and _is_json_questions_file(p)
     ]
     if bool(files) == bool(tables) or len(tables) > 1 or len(answers) > 1:
         raise SweepError(
@@ -128,17 +130,19 @@ def _files(path: str) -> tuple[tuple[str, ...], str | None]:
     return tuple(files or tables), answers[0] if answers else None
 
 
-def _is_json(path: str) -> bool:
+def _is_json_questions_file(path: str) -> bool:
     """Whether a file is one JSON document."""
     return known_format(path) == "json"
 
 
 def _read_entries(file: str) -> Iterator[_Entry]:
     """Questions of one upstream JSON or of a table."""
-    if not _is_json(file):
+    if not _is_json_questions_file(file):
         for record in read_records(file):
             record.require("source", "popularity", "question", "answer")
-            yield _entry(record, record.identifier("source"), _popularity(record))
+            yield _head_tail_question_entry(
+                record, record.identifier("source"), _head_tail_popularity(record)
+            )
         return
     top = read_object(file, "head, torso and tail")
     source = stem(file).removeprefix(_PREFIX)
@@ -152,7 +156,7 @@ def _read_entries(file: str) -> Iterator[_Entry]:
     for popularity in _POPULARITIES:
         for index, value in enumerate(top.listing(popularity)):
             place = {"file": file, "entry": f"{popularity}[{index}]"}
-            yield _entry(_upstream_record(value, place), source, popularity)
+            yield _head_tail_question_entry(_upstream_record(value, place), source, popularity)
 
 
 def _upstream_record(value: object, place: Mapping[str, object]) -> Record:
@@ -163,15 +167,15 @@ def _upstream_record(value: object, place: Mapping[str, object]) -> Record:
     return Record(fields={"question": value[2], "answer": value[3]}, place=place)
 
 
-def _entry(record: Record, source: str, popularity: str) -> _Entry:
+def _head_tail_question_entry(record: Record, source: str, popularity: str) -> _Entry:
     """A question of a source, and how popular what it asks about is."""
-    question, answer = record.text("question"), _reference(record)
+    question, answer = record.text("question"), _head_tail_answer_text(record)
     return _Entry(
         source=source, popularity=popularity, question=question, answer=answer, record=record
     )
 
 
-def _reference(record: Record) -> str:
+def _head_tail_answer_text(record: Record) -> str:
     """Answer as text: upstream has texts, years as numbers, and lists of names."""
     answer = record.fields["answer"]
     if isinstance(answer, list):
@@ -179,7 +183,7 @@ def _reference(record: Record) -> str:
     return record.identifier("answer")
 
 
-def _popularity(record: Record) -> str:
+def _head_tail_popularity(record: Record) -> str:
     """One of head, torso, tail."""
     popularity = record.text("popularity")
     if popularity not in _POPULARITIES:

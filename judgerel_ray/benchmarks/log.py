@@ -65,7 +65,7 @@ def load_log(path: str) -> tuple[Item, ...]:
     ...     load_log(str(file))[0].options
     (Option(option_id='answer', text='4'),)
     """
-    return logged_items(_answers(path), path=path)
+    return logged_items(_benchmark_log_answers(path), path=path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,9 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
                 )
         if (one.responder, one.answer) not in options:
             options[one.responder, one.answer] = _unused_name(one.responder, options.values())
-    return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
+    return admit(
+        ((_item_of_logged_answers(*parts), parts[0].record) for parts in found.values()), path=path
+    )
 
 
 def several_answers(columns: Iterable[str]) -> dict[str, str]:
@@ -128,25 +130,25 @@ def is_logged(columns: Iterable[str]) -> bool:
     return not named.isdisjoint(LOGGED) or bool(several_answers(sorted(named)))
 
 
-def _answers(path: str) -> Iterator[LoggedAnswer]:
+def _benchmark_log_answers(path: str) -> Iterator[LoggedAnswer]:
     numbers: dict[str, str] = {}
     records = read_records(path)
     has_ids = any(name in record for record in records for name in _NAMED)
     several = several_answers(dict.fromkeys(chain.from_iterable(one.fields for one in records)))
     for row, record in enumerate(records, start=1):
-        question = record.text(_first(record, _QUESTION_COLUMNS, "question"))
+        question = record.text(_first_item_column(record, _QUESTION_COLUMNS, "question"))
         one = LoggedAnswer(
             record=record,
-            item_id=record.identifier(_first(record, _NAMED, "item_id"))
+            item_id=record.identifier(_first_item_column(record, _NAMED, "item_id"))
             if has_ids
             else numbers.setdefault(question if not several else str(row), str(len(numbers) + 1)),
             question=question,
-            answer="" if several else record.written(_first(record, LOGGED, "answer")),
-            responder=_optional(record, _BY) or "answer",
+            answer="" if several else record.written(_first_item_column(record, LOGGED, "answer")),
+            responder=_optional_item_column_text(record, _BY) or "answer",
             context=record.optional_text("context"),
-            gold=_optional(record, _GOLD),
-            category=_optional(record, ("category",)) or LOG,
-            benchmark=_optional(record, ("benchmark",)) or LOG,
+            gold=_optional_item_column_text(record, _GOLD),
+            category=_optional_item_column_text(record, ("category",)) or LOG,
+            benchmark=_optional_item_column_text(record, ("benchmark",)) or LOG,
         )
         if not several:
             yield one
@@ -160,13 +162,15 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
 def _right_answer(record: Record, present: Mapping[str, str]) -> str | None:
     """Who gave the right one of a row's answers; None of a tie, or where no column says."""
     column = next((name for name in _RIGHT if name in record), None)
-    if column is None or not (value := _mark(record.written(column)).removesuffix(".0")):
+    if column is None or not (
+        value := _comparable_item_answerer(record.written(column)).removesuffix(".0")
+    ):
         return None
     marks: dict[str, str] = {}
     for who, name in present.items():  # what a column calls them goes before their places
-        model = _optional(record, (f"model_{who}",)) or who
+        model = _optional_item_column_text(record, (f"model_{who}",)) or who
         for form in (who, name, model, *(f"{called}_{who}" for called in _CALLED)):
-            marks.setdefault(_mark(form), who)
+            marks.setdefault(_comparable_item_answerer(form), who)
     for place, who in enumerate(present):
         for mark in (chr(ord("a") + place), str(place + 1)):
             for form in (mark, *(f"{called}_{mark}" for called in _CALLED)):
@@ -182,7 +186,7 @@ def _right_answer(record: Record, present: Mapping[str, str]) -> str | None:
     )
 
 
-def _mark(text: str) -> str:
+def _comparable_item_answerer(text: str) -> str:
     """A name as it is compared: no capitals, one kind of gap.
 
     Examples
@@ -199,7 +203,7 @@ def _unused_name(name: str, taken: Collection[str]) -> str:
     return next(one for one in chain((name,), numbered) if one not in taken)
 
 
-def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
+def _item_of_logged_answers(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
     options = tuple(Option(option_id=name, text=text) for (_, text), name in answers.items())
     return Item(
         item_id=one.item_id, benchmark=one.benchmark, category=one.category, question=one.question,
@@ -207,7 +211,7 @@ def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
     )  # fmt: skip
 
 
-def _first(record: Record, names: tuple[str, ...], meant: str) -> str:
+def _first_item_column(record: Record, names: tuple[str, ...], meant: str) -> str:
     """The first of several columns that a row has."""
     for name in names:
         if name in record:
@@ -218,6 +222,6 @@ def _first(record: Record, names: tuple[str, ...], meant: str) -> str:
     )
 
 
-def _optional(record: Record, names: tuple[str, ...]) -> str | None:
+def _optional_item_column_text(record: Record, names: tuple[str, ...]) -> str | None:
     """What stands in the first of several columns that a row has."""
     return next((record.written(name) for name in names if name in record), None)

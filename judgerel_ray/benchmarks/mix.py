@@ -68,9 +68,9 @@ def sample_items(
     """
     _check_request(per, n, categories)
     strata: dict[tuple[str, ...], list[Item]] = {}
-    listed = _distinct(items)
+    listed = _distinct_mix_items(items)
     for item in listed:
-        strata.setdefault(_stratum(item, per), []).append(item)
+        strata.setdefault(_mix_item_stratum(item, per), []).append(item)
     drawn: list[Item] = []
     for stratum in _drawn_strata(list(strata), categories, seed):
         inside = strata[stratum]
@@ -97,7 +97,7 @@ def _check_request(per: str | None, n: int, categories: int | None) -> None:
         raise SweepError("categories counts strata and needs per", hint='per = "category"')
 
 
-def _distinct(items: Iterable[Item]) -> list[Item]:
+def _distinct_mix_items(items: Iterable[Item]) -> list[Item]:
     """The items, each there once, and at least one."""
     listed = list(items)
     if not listed:
@@ -113,7 +113,7 @@ def _distinct(items: Iterable[Item]) -> list[Item]:
     return listed
 
 
-def _stratum(item: Item, per: Per | None) -> tuple[str, ...]:
+def _mix_item_stratum(item: Item, per: Per | None) -> tuple[str, ...]:
     """What an item is counted with."""
     if per is None:
         return ()
@@ -168,7 +168,7 @@ def draw_mix(path: str, load: ItemLoader, *, seed: int = 1) -> tuple[Item, ...]:
     r"""Draw as many responses of each of several benchmarks."""
     top = _checked_mix(path)
     draw = top.whole("seed") if "seed" in top else seed
-    parts = [_part(record, top, path, load, draw) for record in top.children("part")]
+    parts = [_benchmark_mix_part(record, top, path, load, draw) for record in top.children("part")]
     names = [part.name for part in parts]
     taken: set[tuple[str, str]] = set()
     found: list[tuple[Item, Record]] = []
@@ -229,7 +229,9 @@ def _refuse_unknown(record: Record, known: tuple[str, ...]) -> None:
             raise record.wrong(f"unknown key {name!r}, expected one of {list_names(known)}")
 
 
-def _part(record: Record, top: Record, path: str, load: ItemLoader, seed: int) -> Part:
+def _benchmark_mix_part(
+    record: Record, top: Record, path: str, load: ItemLoader, seed: int
+) -> Part:
     """One source with its items loaded."""
     _refuse_unknown(record, _PART_KEYS)
     record.require("benchmark", "path")

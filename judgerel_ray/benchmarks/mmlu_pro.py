@@ -54,12 +54,16 @@ def load_mmlu_pro(path: str) -> tuple[Item, ...]:
     ('mmlu_pro:70', '1', 2)
     """
     return admit(
-        ((_item(record), record) for file in _files(path) for record in read_records(file)),
+        (
+            (_mmlu_pro_record_item(record), record)
+            for file in _mmlu_pro_test_files(path)
+            for record in read_records(file)
+        ),
         path=path,
     )
 
 
-def _files(path: str) -> tuple[str, ...]:
+def _mmlu_pro_test_files(path: str) -> tuple[str, ...]:
     """The file itself, or the test files of a folder."""
     if not is_folder(path):
         return (path,)
@@ -77,7 +81,7 @@ def _files(path: str) -> tuple[str, ...]:
     return files
 
 
-def _item(record: Record) -> Item:
+def _mmlu_pro_record_item(record: Record) -> Item:
     record.require("question_id", "question", "options", "answer", "category")
     listed = record.all_written("options")
     right = letter_place(record, "answer", len(listed)) if listed else 0

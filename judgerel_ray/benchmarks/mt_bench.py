@@ -56,30 +56,33 @@ def load_mt_bench(path: str, answers: str | None = None) -> tuple[Item, ...]:
     ...     load_mt_bench(str(file))[0].turns
     ('Is 7 prime?', 'And 8?')
     """
-    question_file, found_answers = _files(path)
+    question_file, found_answers = _mt_bench_files(path)
     answers = answers or found_answers
     records = read_records(question_file)
-    turns = {_name(record, question_file): _turns(record) for record in records}
+    turns = {
+        _mt_bench_question_name(record, question_file): _mt_bench_user_turns(record)
+        for record in records
+    }
     kept = None if answers is None else _read_answers(answers, turns)
     found = []
     for record in records:
-        name = _name(record, question_file)
+        name = _mt_bench_question_name(record, question_file)
         if kept is not None and name not in kept:
             continue
         item = Item(
             item_id=f"mtb:{name}",
             benchmark="mt_bench",
             category=record.identifier("category"),
-            question=_turns(record)[0],
-            turns=_turns(record),
+            question=_mt_bench_user_turns(record)[0],
+            turns=_mt_bench_user_turns(record),
             options=kept.options(name, record) if kept is not None else (),
-            gold=_gold(record),
+            gold=_mt_bench_reference(record),
         )
         found.append((item, record))
     return admit(found, path=path)
 
 
-def _files(path: str) -> tuple[str, str | None]:
+def _mt_bench_files(path: str) -> tuple[str, str | None]:
     """Question file, and where the answers are if a folder holds them."""
     if not is_folder(path):
         return path, None
@@ -104,7 +107,7 @@ def _files(path: str) -> tuple[str, str | None]:
     return questions[0], answers[0] if answers else None
 
 
-def _name(record: Record, file: str) -> str:
+def _mt_bench_question_name(record: Record, file: str) -> str:
     """Question id, or the category in a list that has no ids."""
     if "answer_turn1" in record.fields:
         raise SweepError(
@@ -118,7 +121,7 @@ def _name(record: Record, file: str) -> str:
     return record.identifier("question_id")
 
 
-def _turns(record: Record) -> tuple[str, ...]:
+def _mt_bench_user_turns(record: Record) -> tuple[str, ...]:
     """User turns of a dialogue, none of them empty."""
     turns = record.texts("turns")
     if not turns or not all(turn.strip() for turn in turns):
@@ -126,12 +129,12 @@ def _turns(record: Record) -> tuple[str, ...]:
     return turns
 
 
-def _gold(record: Record) -> str | None:
+def _mt_bench_reference(record: Record) -> str | None:
     """Reference of the final turn; upstream writes an empty text where it has none."""
     if "reference" not in record:
         return None
     references = record.texts("reference")
-    n_turns = len(_turns(record))
+    n_turns = len(_mt_bench_user_turns(record))
     return references[n_turns - 1] or None if len(references) >= n_turns else None
 
 
@@ -149,13 +152,13 @@ def _read_answers(path: str, turns: dict[str, tuple[str, ...]]) -> Responses[str
             name = record.identifier("question_id")
             # A question left out of the question file asks for nothing.
             final = len(turns.get(name, ())) or 1
-            model, text = _answer(record, final)
+            model, text = _mt_bench_model_answer(record, final)
             kept.add(name, model, text, record)
     kept.match(turns, hint="give the answers to these questions")
     return kept
 
 
-def _answer(record: Record, turn: int) -> tuple[str, str]:
+def _mt_bench_model_answer(record: Record, turn: int) -> tuple[str, str]:
     """Model and its answer to one turn, counted from 1."""
     if "choices" not in record:
         column = f"answer_turn{turn}"

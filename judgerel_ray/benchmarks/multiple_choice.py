@@ -55,7 +55,9 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
     ('1', [('0', 'oak'), ('1', 'apple')])
     """
     records = read_records(path)
-    return admit(((_item(record, n), record) for n, record in enumerate(records)), path=path)
+    return admit(
+        ((_multiple_choice_item(record, n), record) for n, record in enumerate(records)), path=path
+    )
 
 
 def options_by_place(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
@@ -88,9 +90,9 @@ def number_place(record: Record, name: str, n_options: int, *, first: int) -> in
     return place
 
 
-def _item(record: Record, row: int) -> Item:
+def _multiple_choice_item(record: Record, row: int) -> Item:
     record.require("question")
-    options = options_by_place(_texts(record), record)
+    options = options_by_place(_item_option_texts(record), record)
     name = next((name for name in _NAMES if name in record), None)
     return Item(
         item_id=f"{MULTIPLE_CHOICE}:{row}" if name is None else record.identifier(name),
@@ -103,7 +105,7 @@ def _item(record: Record, row: int) -> Item:
     )
 
 
-def _texts(record: Record) -> tuple[str, ...]:
+def _item_option_texts(record: Record) -> tuple[str, ...]:
     """Texts of the options, from the list or from the columns."""
     lettered = [name for name in LETTERS if name in record.fields]
     numbered = _numbered_columns(record)

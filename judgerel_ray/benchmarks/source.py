@@ -366,11 +366,11 @@ def iterate_records(path: str) -> Iterator[Record]:
     """
     match file_format(path):
         case "parquet":
-            records = _parquet(path)
+            records = _parquet_items_file_rows(path)
         case "jsonl":
             records = _json_lines(path)
         case "csv":
-            records = _csv(path)
+            records = _csv_items_file_rows(path)
         case "json":
             records = iter(as_records(read_json_file(path), path))
     record = None
@@ -392,7 +392,7 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
     return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
 
 
-def _parquet(path: str) -> Iterator[Record]:
+def _parquet_items_file_rows(path: str) -> Iterator[Record]:
     """Rows of a Parquet file."""
     try:
         frame = pl.read_parquet(io.BytesIO(read_unpacked(path)))
@@ -403,7 +403,7 @@ def _parquet(path: str) -> Iterator[Record]:
         yield Record(fields=row, place={"file": path, "row": number})
 
 
-def _is_plain(path: str) -> bool:
+def _is_items_file_plain(path: str) -> bool:
     """Whether a text file lies on this machine unpacked, without the mark of another encoding."""
     try:
         if path.endswith(PACKED) or not Path(path).is_file():
@@ -427,13 +427,13 @@ def _plain_lines(path: str) -> Iterator[str]:
 
 def _json_lines(path: str) -> Iterator[Record]:
     """Objects of a JSON Lines file; blank lines are passed over."""
-    if not _is_plain(path):
+    if not _is_items_file_plain(path):
         # Not splitlines: U+2028 and its like are legal inside a JSON string.
-        yield from _objects(read_text(path).split("\n"), path)
+        yield from _items_file_line_objects(read_text(path).split("\n"), path)
         return
     record = None
     try:
-        for record in _objects(_plain_lines(path), path):
+        for record in _items_file_line_objects(_plain_lines(path), path):
             yield record
     except SweepError:
         read_text(path)  # what is wrong with the file as a whole is told first
@@ -442,7 +442,7 @@ def _json_lines(path: str) -> Iterator[Record]:
         read_text(path)  # refuses an empty file
 
 
-def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
+def _items_file_line_objects(lines: Iterable[str], path: str) -> Iterator[Record]:
     """The object of every line that is not blank."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -469,7 +469,7 @@ def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
         yield Record(fields=value, place=place)
 
 
-def _csv(path: str) -> Iterator[Record]:
+def _csv_items_file_rows(path: str) -> Iterator[Record]:
     """Rows below a line of names, whatever stands between columns."""
     where = {"file": path}
     text, separator = one_kind_of_lines(

@@ -61,7 +61,7 @@ def load_squad(path: str) -> tuple[Item, ...]:
     ('squad:q1', 'Snow')
     """
     found = []
-    for record, context, title in _questions(path):
+    for record, context, title in _squad_file_questions(path):
         question = record.text("question")
         if "id" in record:
             name = record.identifier("id")
@@ -73,13 +73,13 @@ def load_squad(path: str) -> tuple[Item, ...]:
             category=title or _UNTITLED,
             question=question,
             context=context,
-            gold=_gold(record),
+            gold=_squad_first_answer(record),
         )
         found.append((item, record))
     return admit(found, path=path)
 
 
-def _questions(path: str) -> Iterator[tuple[Record, str, str | None]]:
+def _squad_file_questions(path: str) -> Iterator[tuple[Record, str, str | None]]:
     """Every question of a file with its context and title."""
     if file_format(path) != "json":
         entries = read_records(path)
@@ -104,7 +104,7 @@ def _questions(path: str) -> Iterator[tuple[Record, str, str | None]]:
                 yield question, context, title
 
 
-def _gold(record: Record) -> str | None:
+def _squad_first_answer(record: Record) -> str | None:
     """First answer's text; None for an unanswerable question."""
     if "answers" not in record.fields:
         record.require("answer", hint="add answers, or one text in the column answer")

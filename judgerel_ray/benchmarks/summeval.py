@@ -80,7 +80,13 @@ def load_summeval(path: str) -> tuple[Item, ...]:
     >>> [(item.category, item.ratings[0].label) for item in items][:2]
     [('coherence', '4'), ('consistency', '5')]
     """
-    return admit([(_item(rated), record) for rated, record in _read(path)], path=path)
+    return admit(
+        [
+            (_summeval_criterion_item(rated), record)
+            for rated, record in _read_summeval_ratings(path)
+        ],
+        path=path,
+    )
 
 
 def load_summeval_summaries(path: str) -> tuple[Item, ...]:
@@ -117,7 +123,7 @@ def load_summeval_summaries(path: str) -> tuple[Item, ...]:
     ('It rained.', [4.0, 5.0, 5.0, 3.0])
     """
     summaries: dict[tuple[str, str], list[tuple[_Rated, Record]]] = {}
-    for rated, record in _read(path):
+    for rated, record in _read_summeval_ratings(path):
         summaries.setdefault((rated.document, rated.system), []).append((rated, record))
     found = [
         (_summary_item([rated for rated, _ in all_]), all_[0][1]) for all_ in summaries.values()
@@ -125,17 +131,17 @@ def load_summeval_summaries(path: str) -> tuple[Item, ...]:
     return admit(found, path=path)
 
 
-def _read(path: str) -> Iterator[tuple[_Rated, Record]]:
+def _read_summeval_ratings(path: str) -> Iterator[tuple[_Rated, Record]]:
     """Summaries with their ratings, one a criterion."""
     if is_folder(path):
         yield from _of_tables(path)
         return
     for record in read_records(path):
-        for rated in _annotated(record):
+        for rated in _annotated_summeval_criteria(record):
             yield rated, record
 
 
-def _annotated(record: Record) -> Iterator[_Rated]:
+def _annotated_summeval_criteria(record: Record) -> Iterator[_Rated]:
     """Each criterion of an upstream line."""
     record.require("id", "model_id", "decoded", "expert_annotations")
     record.require("text", hint="pair the annotations with their articles first, as upstream does")
@@ -160,8 +166,8 @@ def _annotated(record: Record) -> Iterator[_Rated]:
 def _of_tables(folder: str) -> Iterator[tuple[_Rated, Record]]:
     """Each criterion of a table of texts and one of ratings."""
     inside = [one for one in list_folder(folder) if known_format(one) is not None]
-    texts = _table(folder, inside, "_texts")
-    ratings = _ratings(_table(folder, inside, "_ratings"))
+    texts = _summeval_folder_table(folder, inside, "_texts")
+    ratings = _summeval_table_ratings(_summeval_folder_table(folder, inside, "_ratings"))
     for record in read_records(texts):
         record.require("system", "doc_id", "summary", "article")
         document, system = record.identifier("doc_id"), record.identifier("system")
@@ -176,7 +182,7 @@ def _of_tables(folder: str) -> Iterator[tuple[_Rated, Record]]:
                 yield rated, record
 
 
-def _table(folder: str, inside: list[str], ending: str) -> str:
+def _summeval_folder_table(folder: str, inside: list[str], ending: str) -> str:
     """The one table of a folder whose name ends so, for SummEval."""
     found = [one for one in inside if stem(one).endswith(ending)]
     found = [one for one in found if "summeval" in stem(one)] or found
@@ -189,7 +195,7 @@ def _table(folder: str, inside: list[str], ending: str) -> str:
     return found[0]
 
 
-def _ratings(path: str) -> _Ratings:
+def _summeval_table_ratings(path: str) -> _Ratings:
     """Ratings of every article, system and criterion, in the order of the table."""
     found: _Ratings = {}
     for record in read_records(path):
@@ -204,7 +210,7 @@ def _ratings(path: str) -> _Ratings:
     return found
 
 
-def _item(rated: _Rated) -> Item:
+def _summeval_criterion_item(rated: _Rated) -> Item:
     """One criterion of one summary, to be judged by the options 1 to 5."""
     return Item(
         item_id=f"summeval:{rated.document}:{rated.system}:{rated.criterion}",

@@ -62,7 +62,7 @@ def load_truthfulqa(path: str) -> tuple[Item, ...]:
         if "Question" in record.fields:
             found += [(item, record) for item in _of_lists(record, index)]
         else:
-            found.append((_labelled(record, index), record))
+            found.append((_labelled_truthfulqa_item(record, index), record))
     return admit(found, path=path)
 
 
@@ -80,7 +80,7 @@ def _of_lists(record: Record, index: int) -> Iterator[Item]:
         for n, answer in enumerate(answers, start=1):
             if answer in both:
                 continue
-            yield _item(
+            yield _truthfulqa_item(
                 f"truthfulqa:{row}:{kind}{n}",
                 record.identifier("Category"), record.text("Question"), answer, gold, "authors",
                 record,
@@ -92,7 +92,7 @@ def listed_answers(record: Record, column: str) -> list[str]:
     return list(dict.fromkeys(one.strip() for one in record.text(column).split(";") if one.strip()))
 
 
-def _labelled(record: Record, index: int) -> Item:
+def _labelled_truthfulqa_item(record: Record, index: int) -> Item:
     """One answer with a person's label."""
     if "prompt" in record.fields:
         question, answer = _from_prompt(record)
@@ -105,7 +105,7 @@ def _labelled(record: Record, index: int) -> Item:
             raise record.wrong(f"human_truthful must be true or false, got {name_kind(truthful)}")
         gold = "yes" if truthful else "no"
     name = f"truthfulqa:label:{index}"
-    return _item(name, _CRITERION, question, answer, gold, "human", record)
+    return _truthfulqa_item(name, _CRITERION, question, answer, gold, "human", record)
 
 
 def _from_prompt(record: Record) -> tuple[str, str]:
@@ -119,7 +119,7 @@ def _from_prompt(record: Record) -> tuple[str, str]:
     return question.strip(), rest.rstrip().removesuffix("True:").strip()
 
 
-def _item(
+def _truthfulqa_item(
     item_id: str, category: str, question: str, answer: str, gold: str, rater: str, record: Record
 ) -> Item:
     return Item(

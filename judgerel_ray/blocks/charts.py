@@ -38,38 +38,40 @@ COLOURS = {
 _TEXT, _SOFT, _PAGE, _LINE, _MARK, _BAND, _WARN = COLOURS
 
 
-def _stroke(colour: str, width: float, *dash: int, opacity: float = 1.0) -> Mapping[str, Any]:
+def _figure_line_look(
+    colour: str, width: float, *dash: int, opacity: float = 1.0
+) -> Mapping[str, Any]:
     """The look of a line."""
     look = {"color": colour, "strokeWidth": width, "opacity": opacity}
     return {**look, "strokeDash": list(dash)} if dash else look
 
 
-def _label(align: str, dx: float) -> Mapping[str, Any]:
+def _figure_text_look(align: str, dx: float) -> Mapping[str, Any]:
     """The look of a text."""
     return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx}
 
 
 STYLES: Mapping[str, Mapping[str, Any]] = {
-    "line": _stroke(_MARK, 2),
-    "other": _stroke(_SOFT, 1.5),
-    "share": _stroke(_BAND, 2, 6, 3),
-    "baseline": _stroke(_TEXT, 1.5, 2, 3),
-    "people": _stroke(_BAND, 1.5, 6, 3),
-    "stated": _stroke(_SOFT, 1.5),
-    "in_sample": _stroke(_WARN, 1.5, 4, 3),
-    "join": _stroke(_MARK, 1, opacity=0.5),
-    "interval": _stroke(_MARK, 2),
-    "whisker": _stroke(_SOFT, 1, opacity=0.6),
+    "line": _figure_line_look(_MARK, 2),
+    "other": _figure_line_look(_SOFT, 1.5),
+    "share": _figure_line_look(_BAND, 2, 6, 3),
+    "baseline": _figure_line_look(_TEXT, 1.5, 2, 3),
+    "people": _figure_line_look(_BAND, 1.5, 6, 3),
+    "stated": _figure_line_look(_SOFT, 1.5),
+    "in_sample": _figure_line_look(_WARN, 1.5, 4, 3),
+    "join": _figure_line_look(_MARK, 1, opacity=0.5),
+    "interval": _figure_line_look(_MARK, 2),
+    "whisker": _figure_line_look(_SOFT, 1, opacity=0.6),
     "band": {"color": _BAND, "opacity": 0.45, "stroke": _BAND, "strokeWidth": 1},
     "area": {"color": _MARK, "opacity": 0.2},
     "bar": {"color": _MARK, "opacity": 0.2, "height": 16},
     "point": {"fill": _MARK, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
     "noise": {"fill": _PAGE, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
     "speck": {"fill": _PAGE, "stroke": _SOFT, "strokeWidth": 1, "size": 20, "opacity": 1},
-    "name": _label("left", 4),
-    "name_before": _label("right", -8),
-    "name_behind": _label("left", 10),
-    "name_at": _label("center", 0),
+    "name": _figure_text_look("left", 4),
+    "name_before": _figure_text_look("right", -8),
+    "name_behind": _figure_text_look("left", 10),
+    "name_at": _figure_text_look("center", 0),
 }
 """How marks look, by name."""
 _SHAPES: Mapping[str, Mapping[str, Any]] = {
@@ -140,10 +142,13 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
     # at every step, so rows take part in none: both would be most of the time.
     rows: list[list[dict[str, object]]] = []
     with debug_mode(False):
-        layers = [_layer(mark, place, figure, rows) for place, mark in enumerate(figure.marks)]
+        layers = [
+            _figure_layer_of_mark(mark, place, figure, rows)
+            for place, mark in enumerate(figure.marks)
+        ]
         made = alt.layer(
             *layers, width=figure.width, height=figure.height, background="transparent",
-            padding=_padding(figure),
+            padding=_figure_padding(figure),
             config=alt.Config(
                 font="system-ui, sans-serif", aria=True, view=alt.ViewConfig(stroke=None),
                 axis=alt.AxisConfig(
@@ -162,19 +167,19 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
     return {name: value for name, value in spec.items() if name != "$schema"}
 
 
-def _padding(figure: Figure) -> dict[str, float]:
+def _figure_padding(figure: Figure) -> dict[str, float]:
     """Room around a figure: a browser's letters may be wider than those it was laid out by."""
     longest = dict.fromkeys(("name_before", "name_behind"), 0)
     for mark in figure.marks:
         if mark.style in longest and mark.label:
             names = mark.data[mark.label]
-            lines = (line for name in names for line in _lines(mark, name))
+            lines = (line for name in names for line in _figure_mark_name_lines(mark, name))
             longest[mark.style] = max(map(len, lines), default=0)
     before, behind = (5 + min(40, n) for n in longest.values())
     return {"left": before, "right": behind, "top": 5, "bottom": 5}
 
 
-def _layer(
+def _figure_layer_of_mark(
     mark: Mark, place: int, figure: Figure, rows: list[list[dict[str, object]]]
 ) -> alt.Chart:
     """One mark, with the place of its data among `rows`, which take it in."""
@@ -185,8 +190,8 @@ def _layer(
     encoding: dict[str, Any] = {
         name: value
         for name, value in (
-            ("x", _channel(alt.X, mark.x, figure.x)),
-            ("y", _channel(alt.Y, mark.y, figure.y)),
+            ("x", _figure_axis_channel(alt.X, mark.x, figure.x)),
+            ("y", _figure_axis_channel(alt.Y, mark.y, figure.y)),
             ("x2", mark.x2 and alt.X2(field=mark.x2)),
             ("y2", mark.y2 and alt.Y2(field=mark.y2)),
         )
@@ -205,7 +210,7 @@ def _layer(
         encoding["fill"] = alt.condition(
             f"datum.{mark.hollow}", hollow, alt.value(STYLES[mark.style]["fill"])
         )
-    values = list(_values(mark))
+    values = list(_figure_mark_values(mark))
     if values not in rows:
         rows.append(values)
     data = alt.Data(values=[{"rows": rows.index(values)}])
@@ -214,7 +219,7 @@ def _layer(
     )
 
 
-def _channel(kind: Any, column: str | None, axis: Axis) -> Any:
+def _figure_axis_channel(kind: Any, column: str | None, axis: Axis) -> Any:
     """A place on an axis; the same axis in all layers, or each would have a title of its own."""
     if column is None:
         return None
@@ -225,20 +230,23 @@ def _channel(kind: Any, column: str | None, axis: Axis) -> Any:
         return kind(field=column, type="quantitative", scale=scale, axis=None)
     zero = alt.condition("datum.value === 0", alt.value(_SOFT), alt.value(_LINE))
     shown = alt.Axis(
-        title=_words(axis.title) or None, values=list(axis.values), grid=axis.grid, gridColor=zero
+        title=_drawable_figure_text(axis.title) or None,
+        values=list(axis.values),
+        grid=axis.grid,
+        gridColor=zero,
     )
     return kind(field=column, type="quantitative", scale=scale, axis=shown)
 
 
-def _values(mark: Mark) -> Iterator[dict[str, object]]:
+def _figure_mark_values(mark: Mark) -> Iterator[dict[str, object]]:
     """Rows with what is drawn of them; a path is broken where a number is missing."""
     used = [mark.x, mark.x2, mark.y, mark.y2, mark.label, mark.hollow]
     names = list(dict.fromkeys(name for name in used if name))
     for row in mark.data.select(names).iter_rows(named=True):
-        values = {name: _writable(value) for name, value in row.items()}
+        values = {name: _drawable_figure_value(value) for name, value in row.items()}
         if mark.shape == "text" and mark.label:
             # Vega's own limit cuts letters outside the basic plane in half, and fails at the half.
-            lines = _lines(mark, str(values[mark.label]))
+            lines = _figure_mark_name_lines(mark, str(values[mark.label]))
             values[mark.label] = [cut_text(one, _LONGEST_NAME) for one in lines]
         places = [values[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
         if mark.shape in _PATHS or None not in places:
@@ -247,7 +255,7 @@ def _values(mark: Mark) -> Iterator[dict[str, object]]:
 
 def in_two(name: str) -> list[str]:
     """Break a name that is longer than a line, after the comma that is nearest to its middle."""
-    name = _words(name)
+    name = _drawable_figure_text(name)
     breaks = [one.end() for one in re.finditer(", (?=.)", name)]
     if len(name) <= NAME_LINE or not breaks:
         return [name]
@@ -255,20 +263,20 @@ def in_two(name: str) -> list[str]:
     return [name[:place].rstrip(), name[place:]]
 
 
-def _lines(mark: Mark, name: str) -> list[str]:
+def _figure_mark_name_lines(mark: Mark, name: str) -> list[str]:
     return in_two(name) if mark.style == "name_before" else [name]
 
 
-def _words(text: str) -> str:
+def _drawable_figure_text(text: str) -> str:
     """A text that may be drawn: vl-convert takes the process down at what XML cannot hold."""
     return _NOT_XML.sub("\ufffd", printable(text))
 
 
-def _writable(value: object) -> object:
+def _drawable_figure_value(value: object) -> object:
     """A value as JSON and SVG hold it."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return _words(value) if isinstance(value, str) else value
+    return _drawable_figure_text(value) if isinstance(value, str) else value
 
 
 def _themed(element: ElementTree.Element) -> str:
@@ -288,7 +296,9 @@ def _themed(element: ElementTree.Element) -> str:
     pairs = [pair for pair in attribute_pairs if pair not in _DEFAULTS]
     if found := re.search(r"([a-z]+(?:_[a-z]+)*)_\d+_marks$", kind):
         pairs.insert(0, ("class", found[1]))
-    attributes = Markup("").join(Markup(' {}="{}"').format(*_short(*pair)) for pair in pairs)
+    attributes = Markup("").join(
+        Markup(' {}="{}"').format(*_short_drawing_attribute(*pair)) for pair in pairs
+    )
     words = element.attrib.get("aria-label", "") if tag in ("path", "line", "rect") else ""
     title = Markup("<title>{}</title>").format(words) if words else ""
     inside = f"{title}{Markup.escape(element.text or '')}{''.join(map(_themed, element))}"
@@ -297,7 +307,7 @@ def _themed(element: ElementTree.Element) -> str:
     return f"<{tag}{attributes}>{inside}</{tag}>" if inside else f"<{tag}{attributes}/>"
 
 
-def _short(name: str, value: str) -> tuple[str, str]:
+def _short_drawing_attribute(name: str, value: str) -> tuple[str, str]:
     """An attribute with a colour of the theme, or places to a tenth of a point."""
     if name in _PLACES:
         return name, re.sub(r"-?\d+\.\d+", lambda one: f"{float(one[0]):.1f}", value)
@@ -313,7 +323,7 @@ def sample(style: str) -> Markup:
     if "color" in look:
         pairs.append(("fill" if style in ("area", "band", "bar") else "stroke", look["color"]))
     attributes = Markup("").join(
-        Markup(' {}="{}"').format(name, _plain(value)) for name, value in pairs
+        Markup(' {}="{}"').format(name, _drawing_attribute_value(value)) for name, value in pairs
     )
     shape = 'line x1="2" x2="30" y1="6" y2="6"'
     if style in ("point", "noise", "speck"):
@@ -326,7 +336,7 @@ def sample(style: str) -> Markup:
     return Markup(drawn)
 
 
-def _plain(value: object) -> str:
+def _drawing_attribute_value(value: object) -> str:
     """An attribute's value: a variable for a colour, a dash as SVG writes it."""
     if isinstance(value, list):
         return " ".join(map(str, value))

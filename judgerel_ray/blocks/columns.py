@@ -65,9 +65,11 @@ def fitted_table(
     y:
     b                                                                 1
     """
-    rows = [[_tied(fit_cell(cell)) for cell in line] for line in (heads, *lines)]
-    widths = _widths(rows)
-    written = ["\n".join(_row(row, widths)) for row in rows]
+    rows = [
+        [_table_cell_kept_together(fit_cell(cell)) for cell in line] for line in (heads, *lines)
+    ]
+    widths = _table_column_widths(rows)
+    written = ["\n".join(_table_row_lines(row, widths)) for row in rows]
     text, last_label = written[:1], ""
     for label, line in zip_longest(labels, written[1:], fillvalue=""):
         if label != last_label:
@@ -77,7 +79,7 @@ def fitted_table(
     return "\n".join(text).replace("\u00a0", " ")
 
 
-def _tied(cell: str) -> str:
+def _table_cell_kept_together(cell: str) -> str:
     """A cell whose numbers stay in one piece: intervals, and figures in brackets."""
     return re.sub(
         r"\[[^][]*\]|\([^()]* %\)|< (?=[0-9])|[0-9] (?=%)",
@@ -86,11 +88,14 @@ def _tied(cell: str) -> str:
     )
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+def _table_column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """What each column may take: the widest gives way, down to its longest word."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    least = [max(len(one) for cell in column for one in _pieces(cell, 1)) for column in columns]
+    least = [
+        max(len(one) for cell in column for one in _table_cell_pieces(cell, 1))
+        for column in columns
+    ]
     while sum(widths) + len(_GAP) * (len(widths) - 1) > WIDTH:
         loose = [i for i, width in enumerate(widths) if width > least[i]]
         if not loose:
@@ -99,12 +104,12 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return widths
 
 
-def _pieces(cell: str, width: int) -> list[str]:
+def _table_cell_pieces(cell: str, width: int) -> list[str]:
     return wrap(cell, width, break_long_words=False) or [""]
 
 
-def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    pieces = [_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
+def _table_row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    pieces = [_table_cell_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
     return [
         _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
         for line in zip_longest(*pieces, fillvalue="")
@@ -185,7 +190,14 @@ def with_fitted_names(
 
 def _least(cell: str) -> int:
     """How narrow a cell may be that keeps each number with its interval."""
-    return max(map(len, _pieces(re.sub(r"(?<=[0-9]) (?=\[)", "\u00a0", _tied(cell)), 1)))
+    return max(
+        map(
+            len,
+            _table_cell_pieces(
+                re.sub(r"(?<=[0-9]) (?=\[)", "\u00a0", _table_cell_kept_together(cell)), 1
+            ),
+        )
+    )
 
 
 def _without(name: str, n: int) -> str:
@@ -259,11 +271,11 @@ def in_order(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     known = [name for name in names if name in frame.columns]
     if not known or frame.is_empty():
         return frame
-    places = [_places(frame[name]) for name in known]
+    places = [_table_cell_ranks(frame[name]) for name in known]
     return frame[sorted(range(frame.height), key=lambda row: [place[row] for place in places])]
 
 
-def _places(values: pl.Series) -> list[int]:
+def _table_cell_ranks(values: pl.Series) -> list[int]:
     """The place of every value among the values there are."""
     ranks = {value: rank for rank, value in enumerate(sorted(values.unique(), key=natural))}
     return [ranks[value] for value in values]

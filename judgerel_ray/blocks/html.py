@@ -26,17 +26,21 @@ def rendered_page(template: str, *, script: str, **values: object) -> str:
     """Fill a template of the package, which renders blocks by the macros of ``blocks.html``."""
     text = files("judgerel_ray").joinpath(script).read_text("utf-8")
     digest = b64encode(sha256(text.encode()).digest()).decode()
-    return _environment().get_template(template).render(script=text, digest=digest, **values)
+    return (
+        _html_template_environment()
+        .get_template(template)
+        .render(script=text, digest=digest, **values)
+    )
 
 
 def rendered_blocks(blocks: Sequence[Block]) -> str:
     """Write blocks as they stand on a page, for a place that has a style of its own."""
-    macros = _environment().get_template("blocks/blocks.html").module
+    macros = _html_template_environment().get_template("blocks/blocks.html").module
     return str(macros.render(blocks))  # type: ignore[attr-defined]
 
 
 @cache
-def _environment() -> Environment:
+def _html_template_environment() -> Environment:
     """Templates of the package, with all that they call."""
     made = Environment(
         loader=PackageLoader("judgerel_ray", ""),
@@ -44,7 +48,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_harmless,
+        finalize=_harmless_html_text,
     )
     made.globals |= {
         "kind_of": lambda block: type(block).__name__,
@@ -55,7 +59,7 @@ def _environment() -> Environment:
     return made
 
 
-def _harmless(value: object) -> object:
+def _harmless_html_text(value: object) -> object:
     """A text without what acts on a page; a number and its percent sign stay on one line."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value

@@ -137,7 +137,7 @@ def short_table(
     if len(varying) > _MOST_COLUMNS:
         heads["group"] = lambda row: group_label(row, varying)
     else:
-        names = {name.replace("_", " "): _cell_of(name) for name in varying}
+        names = {name.replace("_", " "): _short_table_cell(name) for name in varying}
     made = [
         Column(
             head=head, cells=[write(row) for row in shown], is_number=True, is_name=head in names
@@ -150,7 +150,7 @@ def short_table(
     return [table, *left] if shown else []
 
 
-def _cell_of(name: str) -> Callable[[Row], str]:
+def _short_table_cell(name: str) -> Callable[[Row], str]:
     return lambda row: cell(row[name])
 
 
@@ -224,14 +224,14 @@ def named(groups: Iterable[str], everyone: Sequence[str] = (), most: int = _MOST
     if len(those) > _FEW and {*those} == {*everyone}:
         return "all"
     if those and all(one.startswith(_ROW) for one in those):
-        runs = _runs(sorted(int(one.removeprefix(_ROW)) for one in those))
-        return f"{'rows' if len(those) > 1 else 'row'} {_joined(runs)}"
+        runs = _number_ranges_in_cell(sorted(int(one.removeprefix(_ROW)) for one in those))
+        return f"{'rows' if len(those) > 1 else 'row'} {_table_cell_texts_joined(runs)}"
     if len(those) > most:
         return f"{', '.join(those[: most - 1])} and {len(those) - most + 1} more"
-    return _joined(those)
+    return _table_cell_texts_joined(those)
 
 
-def _runs(numbers: Sequence[int]) -> list[str]:
+def _number_ranges_in_cell(numbers: Sequence[int]) -> list[str]:
     """Numbers with those that follow each other as ranges."""
     runs: list[list[int]] = []
     for n in numbers:
@@ -246,7 +246,7 @@ def _runs(numbers: Sequence[int]) -> list[str]:
     ]
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _table_cell_texts_joined(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 

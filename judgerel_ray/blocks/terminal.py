@@ -45,41 +45,43 @@ def printed(blocks: Sequence[Block]) -> str:
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
     """
-    parts = ["\n".join(_lines(block)) for block in blocks]
+    parts = ["\n".join(_terminal_block_parts(block)) for block in blocks]
     return "\n\n".join(part for part in parts if part)
 
 
-def _lines(block: Block) -> Iterator[str]:
+def _terminal_block_parts(block: Block) -> Iterator[str]:
     """What a block is made of, from top to bottom."""
     match block:
         case Paragraph():
-            yield _text("".join(span.text for span in block.spans))
+            yield _wrapped_terminal_text("".join(span.text for span in block.spans))
         case Table():
-            yield from _table(block)
+            yield from _terminal_table(block)
         case Figures():
             for place, table in enumerate(block.numbers):
                 yield from ([""] if place else [])
-                yield from _table(table)
+                yield from _terminal_table(table)
         case Facts():
-            yield _grid(["", ""], block.pairs)
+            yield _terminal_table_grid(["", ""], block.pairs)
         case Lines():
             mark = "" if block.kind == "findings" else "- "
-            yield from (_text(f"{mark}{text}", indent="  ") for text in block.texts)
+            yield from (
+                _wrapped_terminal_text(f"{mark}{text}", indent="  ") for text in block.texts
+            )
         case Laid():
             yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
-            yield from _heat(block)
+            yield from _terminal_heat_table(block)
         case Gallery():
             for matrix in block.matrices:
-                yield from _heat(matrix)
+                yield from _terminal_heat_table(matrix)
         case Folded() | Notice() | Section():
             if inside := printed(block.blocks):
                 title = {Folded: "summary", Notice: "label", Section: "title"}[type(block)]
-                yield _text(str(getattr(block, title)))
+                yield _wrapped_terminal_text(str(getattr(block, title)))
                 yield f"\n{inside}"
 
 
-def _text(text: str, indent: str = "") -> str:
+def _wrapped_terminal_text(text: str, indent: str = "") -> str:
     """A text that is wrapped, and never markup."""
     text = shortened(printable(text), LONGEST_WORD)
     if text.isascii():
@@ -103,32 +105,34 @@ def _by_rich(one: RenderableType, width: int) -> str:
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
 
 
-def _table(table: Table) -> Iterator[str]:
+def _terminal_table(table: Table) -> Iterator[str]:
     """A table under its caption, its notes below."""
     table = table.compact()
     if table.caption:
-        yield _text(table.caption)
+        yield _wrapped_terminal_text(table.caption)
     heads = [column.head for column in table.columns]
     rows = range(len(table.columns[0].cells) if table.columns else 0)
     lines = [[column.text_at(row) for column in table.columns] for row in rows]
     if table.fits:
         lines = with_fitted_names(heads, lines, [column.is_name for column in table.columns])
-    yield _grid(heads, lines, fits=table.fits)
+    yield _terminal_table_grid(heads, lines, fits=table.fits)
     for place, note in enumerate(table.notes, start=1):
-        yield _text(f"{place}: {note}")
+        yield _wrapped_terminal_text(f"{place}: {note}")
 
 
-def _heat(matrix: Heat) -> Iterator[str]:
-    yield _text(matrix.caption)
+def _terminal_heat_table(matrix: Heat) -> Iterator[str]:
+    yield _wrapped_terminal_text(matrix.caption)
     lines = [
         [" ".join(filter(None, [name, small]))]
         + [" ".join(filter(None, [one.text, one.small])) for one in tints]
         for name, small, tints in matrix.rows
     ]
-    yield _grid(matrix.heads, lines)
+    yield _terminal_table_grid(matrix.heads, lines)
 
 
-def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]], *, fits: bool = False) -> str:
+def _terminal_table_grid(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], *, fits: bool = False
+) -> str:
     """Cells in columns; very long ids and verdicts lose their middle."""
     if all(cell.isascii() for line in (heads, *lines) for cell in line):
         table = plain_table(heads, lines).lstrip("\n")

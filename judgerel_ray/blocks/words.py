@@ -166,7 +166,7 @@ def replication_words(row: Row) -> str:
     most = often if row["n_replications"] == 1 else f"up to {often}"
     # The benchmark tells questions apart: every one is of one.
     finer = [name for name in str(row["unit"]).split(" x ") if name not in ("item_id", "benchmark")]
-    return f"each {most}{' per ' * bool(finer)}{' and '.join(map(_spoken, finer))}"
+    return f"each {most}{' per ' * bool(finer)}{' and '.join(map(_spoken_table_column, finer))}"
 
 
 def percent_interval(low: object, high: object) -> str:
@@ -357,7 +357,9 @@ def group_label(row: Row, columns: Sequence[str]) -> str:
     'a, temperature 1'
     """
     parts = [
-        cell(row[name]) if isinstance(row[name], str) else f"{_spoken(name)} {cell(row[name])}"
+        cell(row[name])
+        if isinstance(row[name], str)
+        else f"{_spoken_table_column(name)} {cell(row[name])}"
         for name in columns
         if row[name] is not None
     ]
@@ -366,7 +368,7 @@ def group_label(row: Row, columns: Sequence[str]) -> str:
     if "judge" in lacking:
         lacking = ["judge"]
     if lacking:
-        parts.insert(0, f"{' and '.join(map(_spoken, lacking))} not given")
+        parts.insert(0, f"{' and '.join(map(_spoken_table_column, lacking))} not given")
     return ", ".join(parts)
 
 
@@ -383,7 +385,7 @@ def telling_columns(keys: Sequence[Mapping[str, object]]) -> list[str]:
     return kept or [name for name in keys[0] if name == "judge" and keys[0][name] is not None]
 
 
-def _spoken(column: str) -> str:
+def _spoken_table_column(column: str) -> str:
     """A column's name as it is said."""
     return column.replace("_", " ")
 

@@ -172,7 +172,7 @@ def _stdout_kept() -> Iterator[None]:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def _interruptible_command() -> Iterator[None]:
     """Let Ctrl-C end engines before it ends the command."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -184,7 +184,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _init(typed: CommandLine) -> int:
+def _command_init(typed: CommandLine) -> int:
     """Write a first sweep, and print its plan."""
     from judgerel_ray.reporting.standing import plan_screen
 
@@ -194,7 +194,7 @@ def _init(typed: CommandLine) -> int:
     return DONE
 
 
-def _plan(typed: CommandLine) -> int:
+def _command_plan(typed: CommandLine) -> int:
     """Print the plan."""
     from judgerel_ray.config import read_sweep
     from judgerel_ray.reporting.standing import plan_screen, plan_text
@@ -212,14 +212,14 @@ def _plan(typed: CommandLine) -> int:
     return DONE
 
 
-def _run(typed: CommandLine) -> int:
+def _command_run(typed: CommandLine) -> int:
     """Run or resume."""
     from judgerel_ray.config import read_sweep
 
     return _run_sweep(read_sweep(typed.source), typed.request())
 
 
-def _exact(typed: CommandLine) -> int:
+def _command_exact(typed: CommandLine) -> int:
     """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
     from judgerel_ray.analyses.distributions.show import limit_blocks
@@ -242,7 +242,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     console = Screen(stderr=True)
     if not request.out.strip():
         raise SweepError("--out is empty", hint="name a new directory")
-    with _stdout_kept(), _interruptible():
+    with _stdout_kept(), _interruptible_command():
         summary = run_sweep(
             sweep,
             out=request.out,
@@ -276,11 +276,11 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
-def _refresh(typed: CommandLine) -> int:
+def _command_refresh(typed: CommandLine) -> int:
     """Refresh a series, and say where its judges stand."""
     from judgerel_ray.analyses.drift.show import summary_text
 
-    with _stdout_kept(), _interruptible():
+    with _stdout_kept(), _interruptible_command():
         found = typed.verb.act(typed.source, typed.request()).found
     if typed.printing:
         print(json.dumps(found.as_json(), indent=2))
@@ -304,7 +304,7 @@ def _refresh(typed: CommandLine) -> int:
     return SOME_FAILED if failed else DONE
 
 
-def _status(typed: CommandLine) -> int:
+def _command_status(typed: CommandLine) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
 
@@ -316,7 +316,7 @@ def _status(typed: CommandLine) -> int:
     return DONE
 
 
-def _verify(typed: CommandLine) -> int:
+def _command_verify(typed: CommandLine) -> int:
     """Check a run directory."""
     findings = typed.verb.act(typed.source, None).found
     for found in findings:
@@ -326,7 +326,7 @@ def _verify(typed: CommandLine) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _rejudge(typed: CommandLine) -> int:
+def _command_rejudge(typed: CommandLine) -> int:
     """Read a run's texts again."""
     found = typed.verb.act(typed.source, typed.request()).found
     made = found.generation
@@ -336,7 +336,7 @@ def _rejudge(typed: CommandLine) -> int:
     return DONE
 
 
-def _replay(typed: CommandLine) -> int:
+def _command_replay(typed: CommandLine) -> int:
     """Ask landed requests again."""
     found = typed.verb.act(typed.source, typed.request()).found
     if typed.printing:
@@ -358,15 +358,15 @@ def _replay(typed: CommandLine) -> int:
 
 
 ACTS: dict[str, Callable[[CommandLine], int]] = {
-    "init": _init,
-    "plan": _plan,
-    "run": _run,
-    "exact": _exact,
-    "refresh": _refresh,
-    "status": _status,
-    "verify": _verify,
-    "rejudge": _rejudge,
-    "replay": _replay,
+    "init": _command_init,
+    "plan": _command_plan,
+    "run": _command_run,
+    "exact": _command_exact,
+    "refresh": _command_refresh,
+    "status": _command_status,
+    "verify": _command_verify,
+    "rejudge": _command_rejudge,
+    "replay": _command_replay,
     "items": write_items,
     "import": write_judgments,
 }

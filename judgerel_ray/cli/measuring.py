@@ -24,9 +24,9 @@ def print_result(typed: CommandLine) -> int:
 
     Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
     """
-    formats = _formats(typed)
+    formats = _command_print_formats(typed)
     request = typed.request()
-    output = _output(typed, request)
+    output = _command_output_file(typed, request)
     for path in filter(None, (typed.source, *typed.more, getattr(request, "b", None))):
         judged_path(path)
     source = (typed.source, *typed.more) if typed.more else typed.source or None
@@ -40,7 +40,7 @@ def print_result(typed: CommandLine) -> int:
         text = FORMATS[name](shown)
         tell(text) if name == "table" else print(text)
     if output is not None:
-        _write(result, output, typed)
+        _write_command_result(result, output, typed)
     if result.error is not None:
         raise result.error
     return result.exit_code
@@ -53,11 +53,11 @@ def _as_long_as_wanted(typed: CommandLine, result: Result[Any]) -> Result[Any]:
     if not typed.printing.get("explain"):
         return result
     if result.legend is tuple:  # what its columns mean, as their schema says
-        result = replace(result, legend=lambda: [Lines(_meanings(typed, result))])
+        result = replace(result, legend=lambda: [Lines(_printed_column_meanings(typed, result))])
     return result.explained()
 
 
-def _meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
+def _printed_column_meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
     """The columns of a result's tables that hold something with what they mean, each once."""
     from judgerel_ray.core.schema import tables_of
 
@@ -72,7 +72,7 @@ def _meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
     return [f"{name}: {text}" for name, text in pairs.items()]
 
 
-def _formats(typed: CommandLine) -> Sequence[str]:
+def _command_print_formats(typed: CommandLine) -> Sequence[str]:
     """What is printed."""
     if typed.printing.get("json"):
         return ["json"]
@@ -89,7 +89,7 @@ def _formats(typed: CommandLine) -> Sequence[str]:
     return names
 
 
-def _write(result: Result[Any], output: Output, typed: CommandLine) -> None:
+def _write_command_result(result: Result[Any], output: Output, typed: CommandLine) -> None:
     """Write the chief table, or as JSON all of them."""
     what = "all tables"
     if output.ending == ".json":
@@ -98,19 +98,19 @@ def _write(result: Result[Any], output: Output, typed: CommandLine) -> None:
     else:
         output.write_frame(result.chief)
     if output.ending != ".json" or not result.whole_json:
-        what = f"table {_chief(typed, result)}, {result.chief.height:,} rows,"
+        what = f"table {_chief_table_of_command(typed, result)}, {result.chief.height:,} rows,"
     if typed.verb.file:
         tell(f"wrote {what} to {output.path}", stderr=True)
 
 
-def _chief(typed: CommandLine, result: Result[Any]) -> str:
+def _chief_table_of_command(typed: CommandLine, result: Result[Any]) -> str:
     """The name of the table that a file holds."""
     named = result.tables.items() if isinstance(result.tables, dict) else ()
     known = (name for name, table in named if table is result.rows)
     return next(known, typed.verb.file.partition(",")[0])
 
 
-def _output(typed: CommandLine, request: Any) -> Output | None:
+def _command_output_file(typed: CommandLine, request: Any) -> Output | None:
     """The file of ``--out``, refused before anything is read; None where there is none."""
     out, force = typed.printing.get("out"), typed.printing.get("force", False)
     raw_cells = typed.printing.get("raw_cells", False)

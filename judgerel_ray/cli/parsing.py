@@ -127,14 +127,14 @@ def parse(arguments: Sequence[str] | None = None) -> CommandLine:
         print(text)
         raise SystemExit(0) from None
     except click.UsageError as error:
-        _refuse(error)
+        _refuse_typed_command(error)
     except click.Abort:
         raise KeyboardInterrupt from None
     assert isinstance(typed, CommandLine)
     return typed
 
 
-def _refuse(error: click.UsageError) -> NoReturn:
+def _refuse_typed_command(error: click.UsageError) -> NoReturn:
     """Say what is wrong in one line and leave with 2."""
     name = error.ctx.command_path if error.ctx else PROGRAM
     what, hint = error.format_message().rstrip("."), f"{name} --help"
@@ -142,15 +142,15 @@ def _refuse(error: click.UsageError) -> NoReturn:
         option = error.option_name
         near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
         what = f"no such option: {option}{f' (meant {near[0]}?)' if near else ''}"
-        hint = hint if near else _elsewhere(option) or hint
+        hint = hint if near else _verbs_with_typed_flag(option) or hint
     tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", stderr=True)
     raise SystemExit(MISTAKE)
 
 
-def _elsewhere(option: str) -> str | None:
+def _verbs_with_typed_flag(option: str) -> str | None:
     """The verb that is called as an option is, else the verbs that have it."""
     verbs = all_verbs()
-    others = [name for name, one in verbs.items() if option in _spellings(one)]
+    others = [name for name, one in verbs.items() if option in _command_flag_spellings(one)]
     if option.removeprefix("--") in verbs:
         others = [option.removeprefix("--")]
     if len(others) > FEW:
@@ -158,12 +158,12 @@ def _elsewhere(option: str) -> str | None:
     return f"{PROGRAM} {' or '.join(others)}" if others else None
 
 
-def _spellings(verb: Verb) -> set[str]:
+def _command_flag_spellings(verb: Verb) -> set[str]:
     """Every flag of a verb."""
-    return {spelled(one) for one in _flags(verb)}
+    return {spelled(one) for one in _command_flags_of_verb(verb)}
 
 
-def _flags(verb: Verb) -> list[Field[Any]]:
+def _command_flags_of_verb(verb: Verb) -> list[Field[Any]]:
     """Options that are flags, those of many verbs last."""
     named = [one for one in fields(verb.options) if one.kw_only]  # type: ignore[arg-type]
     return sorted(named, key=lambda one: _is_shared(verb, one.name))
@@ -217,7 +217,7 @@ class _Choice(click.Choice[str]):
         raise click.UsageError(f"{named} must be one of {known}, got {value!r}", ctx)
 
 
-def _help(context: click.Context, _: click.Parameter, typed: bool) -> None:
+def _leave_with_command_help(context: click.Context, _: click.Parameter, typed: bool) -> None:
     """Leave with the help of a command."""
     if typed and not context.resilient_parsing:
         raise Leave(context.get_help())
@@ -232,7 +232,7 @@ def _version(context: click.Context, _: click.Parameter, typed: bool) -> None:
 def _script(context: click.Context, _: click.Parameter, shell: str | None) -> None:
     """Leave with a shell's script of completion."""
     if shell and not context.resilient_parsing:
-        raise Leave(_source(shell))
+        raise Leave(_shell_completion_script(shell))
 
 
 def _copy_examples(context: click.Context, _: click.Parameter, folder: str | None) -> None:
@@ -259,7 +259,7 @@ def _install(context: click.Context, _: click.Parameter, shell: str | None) -> N
     script = folder / ("fish/completions" if shell == "fish" else PROGRAM) / f"{PROGRAM}.{shell}"
     try:
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(_source(shell), encoding="utf-8")
+        script.write_text(_shell_completion_script(shell), encoding="utf-8")
         if shell != "fish":  # which reads its folder
             start = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home) / f".{shell}rc"
             # zsh knows no completion before compinit; a line that is there is not added again.
@@ -275,7 +275,7 @@ def _install(context: click.Context, _: click.Parameter, shell: str | None) -> N
     raise Leave(f"completion for {shell} is in {script}{read}; it works in new shells")
 
 
-def _source(shell: str) -> str:
+def _shell_completion_script(shell: str) -> str:
     """The script of completion of a shell."""
     made = get_completion_class(shell)
     assert made is not None
@@ -300,17 +300,17 @@ class _Command(click.Command):
         bare = verb.source.strip("[]")
         self.takes_several = verb.source == "PATH" and not places
         params: list[click.Parameter] = [
-            _argument("read", bare, required=bare == verb.source, many=self.takes_several)
+            _command_argument("read", bare, required=bare == verb.source, many=self.takes_several)
         ]
         params += [
-            _argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
+            _command_argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
             for one in places
         ]
-        params += [_option(one) for one in _flags(verb)]
+        params += [_command_flag_of_option(one) for one in _command_flags_of_verb(verb)]
         for name, one in PRINTING[verb.prints].items():
             chief = f": the table {verb.file}" if name == "out" and verb.file else ""
-            params.append(_printing(name, replace(one, help=one.help + chief)))
-        params.append(_eager(["-h", "--help"], _help, "show this and leave"))
+            params.append(_command_printing_flag(name, replace(one, help=one.help + chief)))
+        params.append(_eager(["-h", "--help"], _leave_with_command_help, "show this and leave"))
         arguments = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
         text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *arguments])
         super().__init__(verb.name, callback=self._typed, params=params, help=text,
@@ -377,7 +377,7 @@ class _Command(click.Command):
                     formatter.write_dl(records)
 
 
-def _argument(
+def _command_argument(
     name: str, metavar: str, *, required: bool = True, many: bool = False
 ) -> click.Argument:
     """What is read, or another positional argument."""
@@ -388,7 +388,7 @@ def _argument(
     )  # fmt: skip
 
 
-def _option(one: Field[Any]) -> click.Option:
+def _command_flag_of_option(one: Field[Any]) -> click.Option:
     """The flag of an option."""
     described, kind = flag_of(one), annotation(one)
     names = [spelled(one), one.name]
@@ -413,7 +413,7 @@ def _option(one: Field[Any]) -> click.Option:
     )
 
 
-def _printing(name: str, described: OptionFlag) -> click.Option:
+def _command_printing_flag(name: str, described: OptionFlag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
         spelled_name = name.replace("_", "-")
@@ -435,7 +435,7 @@ class _Verbs(click.Group):
                    type=_Choice(SHELLS)),
             _eager(["--examples"], _copy_examples, "copy files to try it on into a new folder",
                    type=_Text(), metavar="FOLDER"),
-            _eager(["-h", "--help"], _help, "show this and leave"),
+            _eager(["-h", "--help"], _leave_with_command_help, "show this and leave"),
         ]  # fmt: skip
         super().__init__(name, params=params, help="How far can an LLM judge be trusted?",
                          add_help_option=False, no_args_is_help=False,

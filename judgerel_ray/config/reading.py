@@ -186,30 +186,34 @@ def first_problem(error: ValidationError, source: str, root: type[BaseModel]) ->
     for detail in details:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # pydantic counts only the rows without problems of their own
-        problems.setdefault(_dotted(detail["loc"], root) or detail["msg"], []).append(detail)
+        problems.setdefault(_dotted_sweep_key(detail["loc"], root) or detail["msg"], []).append(
+            detail
+        )
     # An unknown protocol explains unknown keys, and an unknown key the missing one beside it.
-    first = min(problems.values(), key=lambda found: _rank(found[0]))
-    problem, hint = _words(first, root)
+    first = min(problems.values(), key=lambda found: _sweep_file_problem_rank(found[0]))
+    problem, hint = _sweep_file_problem_words(first, root)
     more = len(problems) - 1
     if more:
         problem = f"{problem} (and {count_of(more, 'more problem')})"
     return SweepError(problem, where={"file": source}, hint=hint)
 
 
-def _rank(detail: ErrorDetails) -> int:
+def _sweep_file_problem_rank(detail: ErrorDetails) -> int:
     """Place of a problem among others."""
     if detail["type"] == "literal_error" and detail["loc"][-1] == "protocol":
         return 0
     return 1 if detail["type"] == "extra_forbidden" else 2
 
 
-def _words(details: Sequence[ErrorDetails], root: type[BaseModel]) -> tuple[str, str | None]:
+def _sweep_file_problem_words(
+    details: Sequence[ErrorDetails], root: type[BaseModel]
+) -> tuple[str, str | None]:
     """One problem as (what is wrong, what to try)."""
     detail = details[0]
     place = detail["loc"]
-    key = _dotted(place, root)
+    key = _dotted_sweep_key(place, root)
     if detail["type"] == "extra_forbidden":
-        known = _keys_at(place[:-1], detail.get("ctx", {}).get("protocol"), root)
+        known = _known_sweep_keys_at(place[:-1], detail.get("ctx", {}).get("protocol"), root)
         hint = nearest_name(str(place[-1]), known) or f"one of {', '.join(known)}"
         return f"{key} is not a key of {_table_at(place[:-1], root)}", hint
     if detail["type"] == OTHERS_KEY:
@@ -224,11 +228,14 @@ def _words(details: Sequence[ErrorDetails], root: type[BaseModel]) -> tuple[str,
     if detail["type"] == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
         return (f"{key}: {message}" if key else message), None
-    expected = " or ".join(dict.fromkeys(_expected(each) for each in details))
-    return f"{key} must be {expected}, got {_shown(detail['input'])}", _hint(detail, root)
+    expected = " or ".join(dict.fromkeys(_expected_sweep_key_value(each) for each in details))
+    return (
+        f"{key} must be {expected}, got {_shown_sweep_key_value(detail['input'])}",
+        _sweep_key_hint(detail, root),
+    )
 
 
-def _expected(detail: ErrorDetails) -> str:
+def _expected_sweep_key_value(detail: ErrorDetails) -> str:
     """What a value should have been."""
     kind, limits = detail["type"], detail.get("ctx", {})
     if kind in BOUNDS:
@@ -241,13 +248,13 @@ def _expected(detail: ErrorDetails) -> str:
     return KINDS.get(kind, message[0].lower() + message[1:])
 
 
-def _hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
+def _sweep_key_hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
     """What was probably meant."""
     value = detail["input"]
     if detail["type"] == "literal_error" and isinstance(value, str):
         known = str(detail.get("ctx", {}).get("expected", "")).replace("'", "")
         return nearest_name(value, re.split(", | or ", known))
-    name = _dotted(detail["loc"], root)
+    name = _dotted_sweep_key(detail["loc"], root)
     if detail["type"] == "tuple_type" and isinstance(value, dict):
         return f"write [[{name}]]"
     if detail["type"] == "model_type" and isinstance(value, list):
@@ -255,13 +262,13 @@ def _hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
     return None
 
 
-def _shown(value: object) -> str:
+def _shown_sweep_key_value(value: object) -> str:
     """A value as short as a line allows, with the words of TOML."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
-def _dotted(place: KeyPath, root: type[BaseModel]) -> str:
+def _dotted_sweep_key(place: KeyPath, root: type[BaseModel]) -> str:
     """A place as people write it: judge[0].model."""
     text = ""
     model: type[BaseModel] | None = root
@@ -302,7 +309,7 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
     return None
 
 
-def _keys_at(place: KeyPath, protocol: str | None, root: type[BaseModel]) -> list[str]:
+def _known_sweep_keys_at(place: KeyPath, protocol: str | None, root: type[BaseModel]) -> list[str]:
     """Keys known at a place, in an ask of a protocol."""
     if protocol in protocol_names() and len(place) == len(("ask", 0)):
         return sorted(protocol_named(protocol).table.taken())
@@ -322,7 +329,7 @@ _SAMPLING_TABLES = tuple(f"ask.{key}" for key in SAMPLING_KEYS)  # replications 
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
 
 
-def _samples(ask: AskTable) -> bool:
+def _sweep_ask_samples(ask: AskTable) -> bool:
     """Whether an ask samples verdicts."""
     return bool(ask.mode == "sample" and ask.kind.traits.judges)
 
@@ -355,7 +362,7 @@ def as_exact(sweep: Sweep) -> Sweep:
     lines: list[str] = []
     meant = toml_content(sweep.text, sweep.name)
     for ask, keys in zip(sweep.ask, meant["ask"], strict=True):
-        if _samples(ask):
+        if _sweep_ask_samples(ask):
             for key in SAMPLING_KEYS:
                 keys.pop(key, None)
             keys["mode"] = "exact"
@@ -366,7 +373,9 @@ def as_exact(sweep: Sweep) -> Sweep:
         if table:
             is_head = table[1] == "ask"
             if is_head:
-                samples = any(map(_samples, islice(asks, 1)))  # none is left in a text's own lines
+                samples = any(
+                    map(_sweep_ask_samples, islice(asks, 1))
+                )  # none is left in a text's own lines
             is_dropped = samples and table[1] in _SAMPLING_TABLES
         if is_dropped:
             continue

@@ -56,10 +56,10 @@ class JudgeRelError(Exception):
 
     # Keyword-only arguments are lost by the default pickle, and with them the class on Ray.
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.problem, self.where, self.hint)
+        return _rebuild_package_error, (type(self), self.problem, self.where, self.hint)
 
 
-def _rebuild(
+def _rebuild_package_error(
     kind: type[JudgeRelError], problem: str, where: dict[str, object], hint: str | None
 ) -> JudgeRelError:
     return kind(problem, where=where, hint=hint)
@@ -79,7 +79,7 @@ class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
         self.reason = reason
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.reason, self.where, self.hint)
+        return _rebuild_package_error, (type(self), self.reason, self.where, self.hint)
 
 
 class EngineError(JudgeRelError):

@@ -319,7 +319,7 @@ def unpacked_stream(
         ".gz": lambda file: gzip.GzipFile(fileobj=file),
         ".bz2": bz2.BZ2File,
         ".xz": lzma.LZMAFile,
-        ".zst": _zstd,
+        ".zst": _zstd_unpacked_bytes,
     }
     inner = cast("IO[bytes]", opened[ending](source))
     return io.BufferedReader(_Unpacked(inner, packed, ending, unpacking), _CHUNK)
@@ -333,7 +333,7 @@ def check_record(stream: IO[bytes], size: int) -> None:
         unpacked_by.unpacking.count()
 
 
-def _zstd(packed: IO[bytes]) -> IO[bytes]:
+def _zstd_unpacked_bytes(packed: IO[bytes]) -> IO[bytes]:
     """What zstd packed, which Python's own library reads from 3.14 on."""
     import pyarrow as pa
 
@@ -379,7 +379,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, unpacking: Unpa
     parts: list[bytes] = []
     digest = 0
     try:
-        for part in _parts(packed, info.compress_type):
+        for part in _unpacked_archive_pieces(packed, info.compress_type):
             unpacking.count(n_out=len(part))
             parts.append(part)
             digest = zlib.crc32(part, digest)
@@ -390,7 +390,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, unpacking: Unpa
     return b"".join(parts)
 
 
-def _parts(packed: _Packed, method: int) -> Iterator[bytes]:
+def _unpacked_archive_pieces(packed: _Packed, method: int) -> Iterator[bytes]:
     """What a member holds, in pieces."""
     if method == zipfile.ZIP_DEFLATED:
         inflating = zlib.decompressobj(-zlib.MAX_WBITS)

@@ -36,7 +36,7 @@ def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Ite
         if show is not None and now - shown >= (FIRST if shown == began else THEN):
             shown = now
             left = (now - began) / max(1, done) * (of - done)
-            show(f"{done:,} of {of:,} {what}, about {_duration(left)} left{hint}")
+            show(f"{done:,} of {of:,} {what}, about {_progress_duration_words(left)} left{hint}")
         yield thing
 
 
@@ -46,6 +46,6 @@ def fewer_groups(columns: Iterable[str]) -> str:
     return f"; groups are of {names}: --by names fewer columns" if names else ""
 
 
-def _duration(seconds: float) -> str:
+def _progress_duration_words(seconds: float) -> str:
     """A time in the unit that fits it."""
     return f"{seconds:,.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"

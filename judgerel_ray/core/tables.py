@@ -81,8 +81,8 @@ def as_columns(found: object, *names: str, **named: str) -> dict[str, object]:
     >>> as_columns(Fraction(1, 2), "denominator", top="numerator")
     {'denominator': 2, 'top': 1}
     """
-    own = dict(zip(names, names, strict=True))
-    return {column: getattr(found, name) for column, name in (own | named).items()}
+    columns = dict(zip(names, names, strict=True)) | named
+    return {column: getattr(found, name) for column, name in columns.items()}
 
 
 class EndColumns(Schema):

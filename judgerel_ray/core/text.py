@@ -200,7 +200,7 @@ def shortened(text: str, longest: int) -> str:
     """
     if len(text) <= longest:
         return text
-    return re.sub(rf"\S{{{longest + 1},}}", lambda one: _cut(one[0], longest), text)
+    return re.sub(rf"\S{{{longest + 1},}}", lambda one: _cut_text_with_mark(one[0], longest), text)
 
 
 def cut_text(text: str, longest: int) -> str:
@@ -211,10 +211,10 @@ def cut_text(text: str, longest: int) -> str:
     >>> cut_text("Which of them is it? " * 9, 20)
     'Which of t... it? ~f50576'
     """
-    return text if len(text) <= longest else _cut(text, longest)
+    return text if len(text) <= longest else _cut_text_with_mark(text, longest)
 
 
-def _cut(text: str, longest: int) -> str:
+def _cut_text_with_mark(text: str, longest: int) -> str:
     """The beginning and the end of a text, and a mark of the whole of it."""
     mark = blake2b(text.encode(errors="surrogatepass"), digest_size=3).hexdigest()
     return f"{text[: longest // 2]}...{text[-(longest // 4) :]}~{mark}"
@@ -384,7 +384,7 @@ def rows_below(
         text, above = text.split("\n", heading.titles)[heading.titles], above + heading.titles
     n_columns = len(heading.names)
     # Strict: a quotation mark that is never closed would make one field of all that follows.
-    rows = csv.reader(_lines(text), delimiter=heading.separator, strict=True)
+    rows = csv.reader(_text_lines_with_ends(text), delimiter=heading.separator, strict=True)
     line, named = above + 1, False
     with _long_fields():
         try:
@@ -399,7 +399,7 @@ def rows_below(
             raise _broken_line(str(error), line, heading.separator, where) from error
 
 
-def _lines(text: str) -> Iterator[str]:
+def _text_lines_with_ends(text: str) -> Iterator[str]:
     """Lines with their ends, whatever these are; io.StringIO has four bytes for every character."""
     return (line[0] for line in _LINE.finditer(text))
 
@@ -432,7 +432,7 @@ def _first_line(text: str, sign: str) -> list[str]:
     """Names in the first line that is not empty, by what stands between them."""
     with _long_fields():
         try:
-            rows = csv.reader(_lines(text), delimiter=sign)
+            rows = csv.reader(_text_lines_with_ends(text), delimiter=sign)
             first = next((row for row in rows if any(name.strip() for name in row)), [])
         except csv.Error:
             first = text.partition("\n")[0].split(sign)

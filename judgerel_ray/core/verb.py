@@ -363,7 +363,7 @@ def result_type(annotation: str) -> str:
     return found[1] if found else annotation
 
 
-def _kind(option: Field[Any]) -> str:
+def _verb_option_kind_words(option: Field[Any]) -> str:
     """The allowed values and the default, as a docstring names them."""
     words = annotation(option).replace("Names", "str or sequence of str")
     words = words.replace("str | PathLike[str]", "str or path").removesuffix(" | None")
@@ -377,7 +377,7 @@ def _kind(option: Field[Any]) -> str:
     return f"{words}, optional" if option.default in (None, ()) else words
 
 
-def _meaning(option: Field[Any]) -> str:
+def _verb_option_meaning(option: Field[Any]) -> str:
     """What an option means, as a docstring says it: other options are parameters there."""
     text = re.sub(
         r"--([a-z][a-z-]*)",
@@ -394,8 +394,10 @@ def _with_parameters(text: str, first: str, options: Callable[..., object]) -> s
     """
     lines = []
     for one in fields(options):  # type: ignore[arg-type]
-        lines += [f"    {one.name} : {_kind(one)}"]
-        lines += wrap(_meaning(one), 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        lines += [f"    {one.name} : {_verb_option_kind_words(one)}"]
+        lines += wrap(
+            _verb_option_meaning(one), 100, initial_indent=" " * 8, subsequent_indent=" " * 8
+        )
     before, returns, after = text.partition("\n    Returns\n")
     if not returns or not lines:
         return text

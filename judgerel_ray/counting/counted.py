@@ -208,7 +208,9 @@ class CountedGroups:
             facets = varying_facets(part, counted.facets)
             everything, seen, places = menus[part["protocol"][0] if "protocol" in names else None]
             options = most_declared_options(part, n_options)
-            n_categories, scores = _menu(part, everything, seen, self.declared, options)
+            n_categories, scores = _counted_group_menu(
+                part, everything, seen, self.declared, options
+            )
             unit = ("item_id", *facets)
             cluster = ("item_id", *(name for name in facets if name == "benchmark"))
             named_kinds = scored_kinds(nested.kinds, scale_names(part), scales)
@@ -350,7 +352,7 @@ def counted_groups(
     )
 
 
-def _menu(
+def _counted_group_menu(
     part: pl.DataFrame,
     everything: UnitRows,
     seen: pl.DataFrame,

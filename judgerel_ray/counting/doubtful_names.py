@@ -68,7 +68,7 @@ _SELDOM = {"confidence": True, "gold": False, "key": False, "finish_reason": Fal
 """Columns that only some of what reads judgments looks at, and whether it says so in `reads`."""
 
 
-def _roles(values: pl.Series) -> pl.Series | None:
+def _sheet_column_as_roles(values: pl.Series) -> pl.Series | None:
     """Roles as ours are spelled; None where none of them is ours."""
     if values.dtype != pl.String:
         return values if values.dtype == pl.Null else None
@@ -79,7 +79,7 @@ def _roles(values: pl.Series) -> pl.Series | None:
     return None if not columns.any() else bare.zip_with(columns, values)
 
 
-def _blocks(values: pl.Series) -> pl.Series | None:
+def _sheet_column_as_blocks(values: pl.Series) -> pl.Series | None:
     """Blocks as they are; None where they are no blocks of ours."""
     if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Boolean:
         return None
@@ -92,7 +92,10 @@ def _blocks(values: pl.Series) -> pl.Series | None:
     return values if len(text) < len(values) or (number == 0).any() else None
 
 
-_CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {"role": _roles, "block": _blocks}
+_CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {
+    "role": _sheet_column_as_roles,
+    "block": _sheet_column_as_blocks,
+}
 
 
 def _not_read(name: str, values: pl.Series, source: Source, named: Collection[str]) -> str:

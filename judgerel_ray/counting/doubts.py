@@ -74,7 +74,7 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
         scale = known_scale(name)
         if scale is not None:
             units = judged.units.filter(pl.col(SCALE).cast(pl.String) == name)
-            yield from _off_scale(UnitRows(units=units, kinds=judged.kinds), scale)
+            yield from _doubt_of_scale_ratings(UnitRows(units=units, kinds=judged.kinds), scale)
 
 
 def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _below_all(nested: UnitRows) -> Iterator[str]:
         )
 
 
-def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:
+def _doubt_of_scale_ratings(nested: UnitRows, scale: Scale) -> Iterator[str]:
     """Say which ratings are none of their scale."""
     from judgerel_ray.counting.groups.rated import scale_ends
     from judgerel_ray.protocols.replies.scales import scale_values
@@ -296,7 +296,7 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
 
 def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     """The line of groups of questions that verdicts of two kinds or more are said in."""
-    group = _linked(asked[_ITEM], asked[_VERDICT]).alias("group")
+    group = _items_linked_by_verdicts(asked[_ITEM], asked[_VERDICT]).alias("group")
     groups = asked.with_columns(group).group_by(_PART, "group").agg(
         pl.col(_ITEM).n_unique(), pl.col("verdict").unique().sort()
     )  # fmt: skip
@@ -356,7 +356,7 @@ def _of_pairs(asked: pl.DataFrame) -> str | None:
     return f"no question has more than 2 of the {parts['named'][0]:,} verdicts: {_NAMED_ALIKE}"
 
 
-def _linked(items: pl.Series, verdicts: pl.Series) -> pl.Series:
+def _items_linked_by_verdicts(items: pl.Series, verdicts: pl.Series) -> pl.Series:
     """Number the groups in which verdicts link items, row by row; both are numbers from 1 on."""
     import numpy as np
     from scipy.sparse import coo_array

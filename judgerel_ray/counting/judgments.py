@@ -122,10 +122,10 @@ def tally_file(
         if reads is not None and set(reads) == {*READ}:  # what is read where it can be, unasked
             lists = {name for name in (_GOLD, PEOPLE) if is_nested(kinds.get(name, pl.String()))}
             reads = [name for name in reads if name not in lists]
-        return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
+        return _tally_rows(source, extra=extra, exact_values=exact_values, reads=reads)
 
 
-def _tallied(
+def _tally_rows(
     source: Source,
     *,
     extra: Sequence[str],
@@ -152,7 +152,7 @@ def _tallied(
             numbers, lines = as_numbers(frame)
             if lines:
                 again = replace(source, rows=numbers, notes=(*source.notes, *lines), indexed=False)
-                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
+                return _tally_rows(again, extra=extra, exact_values=exact_values, reads=reads)
             # Which column has no number in it is said by name, as for any row at fault.
             refuse_text(source)
             _refuse_fault(frame.with_columns(typed_columns(schema)), source)
@@ -162,13 +162,13 @@ def _tallied(
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
         exact = exact_values or set(columns) >= _WRITTEN_COLUMNS
-        read = _spelled(source, nested, extra, exact=exact)
+        read = _merge_judgment_spellings(source, nested, extra, exact=exact)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
             filled, line = filled_down(frame, columns)
             if line is not None:
                 again = replace(source, rows=filled, notes=(*source.notes, line), indexed=False)
-                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
+                return _tally_rows(again, extra=extra, exact_values=exact_values, reads=reads)
             _refuse_fault(typed, source)
         rows = typed.with_columns(outcome_column(columns))
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
@@ -178,7 +178,7 @@ def _tallied(
                 _refuse_files_alike(source)
             if lines and _first_twice(kept).is_empty():
                 again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
-                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
+                return _tally_rows(again, extra=extra, exact_values=exact_values, reads=reads)
             refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
         apart = () if set(columns) >= _WRITTEN_COLUMNS else names_kept_apart(nested.units)
@@ -240,7 +240,9 @@ def _gold_as_shown(units: pl.DataFrame, found: Spellings) -> pl.DataFrame:
     return both.with_columns(pl.col("__shown").alias(_GOLD)).select(units.columns)
 
 
-def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
+def _merge_judgment_spellings(
+    source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool
+) -> _Spelled:
     """Merge the spellings of each word, in counts and in rows."""
     schema = source.rows.collect_schema()
     if _GOLD in nested.units.columns:
@@ -254,7 +256,7 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     seen = seen_verdicts(nested)
     if comma := comma_line(seen):
         notes = (*notes, comma)
-    found, lines = _verdicts(source, seen)
+    found, lines = _verdicts_of_one_word(source, seen)
     if found is None:
         return _Spelled(nested=nested, notes=(*notes, *lines))
     nested = respelled(nested, found)
@@ -264,7 +266,7 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     if _GOLD in nested.units.columns:
         nested = replace(nested, units=_gold_as_shown(nested.units, found))
     recount = nested.places is not None and bool(found.known["shown"].null_count())
-    labels = _labels(source, nested, extra)
+    labels = _judgment_label_spellings(source, nested, extra)
     if labels is not None and labels.changed().height:
         recount = True
         columns.append(labels.verdict(SHOWN))
@@ -278,13 +280,15 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     )
 
 
-def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tuple[str, ...]]:
+def _verdicts_of_one_word(
+    source: Source, seen: pl.DataFrame
+) -> tuple[Spellings | None, tuple[str, ...]]:
     """Which verdicts are one word, None where a file's own options say that they are not."""
     found = spellings_of(seen)
     lines = found.lines()
     if not lines:
         return found, ()
-    menus = _menus(source)
+    menus = _menus_of_judgment_file(source)
     for menu in menus:
         words = pl.DataFrame({"text": menu}, schema={"text": pl.String}).unique()
         keys = words.select("text", key=folded(pl.col("text")))
@@ -312,7 +316,7 @@ def _words_scored(source: Source, found: Spellings) -> set[str]:
     return set(words.to_series().to_list())
 
 
-def _menus(source: Source) -> list[list[str]]:
+def _menus_of_judgment_file(source: Source) -> list[list[str]]:
     """Options that a file lists beside its rows, one list a menu."""
     schema = source.rows.collect_schema()
     if _OPTIONS not in schema:
@@ -336,7 +340,9 @@ def _menus(source: Source) -> list[list[str]]:
     return menus
 
 
-def _labels(source: Source, nested: UnitRows, extra: Sequence[str]) -> Spellings | None:
+def _judgment_label_spellings(
+    source: Source, nested: UnitRows, extra: Sequence[str]
+) -> Spellings | None:
     """How labels of places are spelled, in files whose options stood in several orders."""
     schema = source.rows.collect_schema()
     if nested.places is not None:
@@ -420,11 +426,11 @@ def refuse_text(source: Source) -> None:
             raise SweepError(
                 f"{name}: expected {expected}, got {got!r}",
                 where={**source.where, "row": first["__row"].item() + 1},
-                hint=_written(name, got),
+                hint=_judgment_number_as_written(name, got),
             )
 
 
-def _written(name: str, got: str) -> str:
+def _judgment_number_as_written(name: str, got: str) -> str:
     """How to write a number that stands there as text, where that can be told.
 
     What is written so is accepted: a percentage of what lies between 0 and 1 is a share.
@@ -529,7 +535,7 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
     n = first.pop("__n")
     shown = {name: _as_typed(value) for name, value in first.items() if value is not None}
     where = {**source.where, **shown}
-    name = _telling(rows, [*first])
+    name = _unread_telling_column(rows, [*first])
     if name is None:
         raise SweepError(
             f"{n} rows hold the same replication of the same question",
@@ -571,7 +577,7 @@ def _refuse_files_alike(source: Source) -> None:
         )
 
 
-def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
+def _unread_telling_column(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
     """A column not read that tells rows of one replication apart, and is no time and no id."""
     free = [name for name, kind in rows.collect_schema().items()
             if name not in TYPED and name not in unit and not is_nested(kind)]  # fmt: skip

@@ -39,7 +39,7 @@ def with_numbers(judged: Snapshot, names: Sequence[str]) -> Snapshot:
     there = [name for name in names if name in schema]
     if judged.run is not None or not there:
         return judged
-    numbers = {name: _number(name, schema[name], judged.where) for name in there}
+    numbers = {name: _measured_column_as_number(name, schema[name], judged.where) for name in there}
     for name, number in numbers.items():
         _refuse_others(judged, name, number)
     return replace(judged, frame=judged.frame.with_columns(**numbers))
@@ -97,7 +97,9 @@ def unused_line(judgments: pl.LazyFrame, counted: pl.Expr, unit: str) -> str | N
     return f"column {COST} is not used, {why}: answers are counted in {unit}"
 
 
-def _number(name: str, kind: pl.DataType, where: Mapping[str, object]) -> pl.Expr:
+def _measured_column_as_number(
+    name: str, kind: pl.DataType, where: Mapping[str, object]
+) -> pl.Expr:
     """A column as numbers, null where a text is none."""
     column = pl.col(name)
     if kind.is_float():
@@ -138,11 +140,11 @@ def _refuse_others(judged: Snapshot, name: str, number: pl.Expr) -> None:
     raise SweepError(
         f"{name}: expected {expected}, got {got!r}",
         where={**judged.where, "row": row + 1},
-        hint=_mended(name, got, found),
+        hint=_mended_column_number_hint(name, got, found),
     )
 
 
-def _mended(name: str, got: str, value: float | None) -> str:
+def _mended_column_number_hint(name: str, got: str, value: float | None) -> str:
     """How to write it, where that can be told."""
     if name in TOKENS and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", got):
         return f"write {got.replace('.', '')}: digits without points"
@@ -152,7 +154,7 @@ def _mended(name: str, got: str, value: float | None) -> str:
         return "divide percentages by 100"
     bare = got.strip(_SIGNS).removesuffix("%").strip(_SIGNS)
     digits = bare.replace(",", "")
-    if name in CHANCES and got.endswith("%") and _is_number(bare):
+    if name in CHANCES and got.endswith("%") and _is_column_text_number(bare):
         return f"write {float(bare) / _WHOLE:g}: a share of 1, not a percentage"
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", bare):
         either = bare.count(",") == 1 and name == COST
@@ -162,11 +164,11 @@ def _mended(name: str, got: str, value: float | None) -> str:
         bare = bare.replace(",", ".")
         if name not in CHANCES or 0 <= float(bare) <= 1:
             return f"write {bare}: a point, no comma"
-    if name not in CHANCES and _is_number(bare) and not got.endswith("%"):
+    if name not in CHANCES and _is_column_text_number(bare) and not got.endswith("%"):
         return f"write {bare}: a number, no sign around it"
     return f"leave it empty where there is no {name}, or rename the column if it is none of ours"
 
 
-def _is_number(text: str) -> bool:
+def _is_column_text_number(text: str) -> bool:
     """Whether it is written as a number."""
     return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text) is not None

@@ -52,7 +52,7 @@ class UnmatchedGold(NamedTuple):
         gold matches no verdict of the file in 3 of the 4 rows with gold; they count as wrong: \
 'Rome'; verdicts are 'A', 'B'
         """
-        right, verdicts = _apart(self.gold, self.verdicts)
+        right, verdicts = _gold_as_verdict_names(self.gold, self.verdicts)
         what = f"{right}; verdicts are {verdicts or 'none'}"
         if self.n_rows == self.of_rows:
             return (
@@ -85,7 +85,10 @@ def find_unmatched_gold(gold: pl.DataFrame, kinds: pl.DataFrame) -> UnmatchedGol
         bare = kinds.filter(pl.col("verdict").is_null()) if "verdict" in kinds.columns else kinds
         scores = bare["score"].cast(pl.Float64).drop_nulls().unique().sort()
         number = pl.col(GOLD).cast(pl.Float64, strict=False)
-        known, values = known | number.is_in(scores.implode()), [*values, *map(_plain, scores)]
+        known, values = (
+            known | number.is_in(scores.implode()),
+            [*values, *map(_plain_gold_score, scores)],
+        )
     strange = counted.filter(~known.fill_null(False))
     if strange.is_empty():
         return None
@@ -149,7 +152,7 @@ verdicts are 'yes'; write them alike
         for row in found.select(whose).iter_rows()
     ]
     shown = found["words"].explode().str.strip_suffix(".0")  # scores are written as they are shown
-    right, words = _apart(found[GOLD].explode().to_list(), shown.to_list())
+    right, words = _gold_as_verdict_names(found[GOLD].explode().to_list(), shown.to_list())
     of, its = ("it", "its") if len(names) == 1 else ("them", "their")
     return (
         f"gold matches no verdict of {_some(names)}, so no accuracy is given of {of}: {right}; "
@@ -262,7 +265,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     if gold is not None:
         keys = [name for name in QUESTION_COLUMNS if name in gold.columns and name in rows.columns]
         right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD).unique()
-        _refuse_namesakes(rows, right)
+        _refuse_gold_namesakes(rows, right)
         right = right.unique(keys, keep="any")
         asked = rows
         rows = rows.drop(GOLD, strict=False).join(right, on=keys, how="left")
@@ -293,7 +296,7 @@ def refuse_unmatched_gold(known: pl.DataFrame) -> None:
         raise SweepError("no question has a right answer: gold is null in every row")
     verdicts, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
     if verdicts and not verdicts & right:
-        seen, wanted = _apart(verdicts, right)
+        seen, wanted = _gold_as_verdict_names(verdicts, right)
         raise SweepError(
             "verdict and gold have no value in common, so nothing could be right: verdicts are "
             f"{seen}; gold is {wanted}",
@@ -301,7 +304,7 @@ def refuse_unmatched_gold(known: pl.DataFrame) -> None:
         )
 
 
-def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
+def _refuse_gold_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
     """Refuse a table whose names tell no item from one of another benchmark."""
     if _PLACE in right.columns:
         return
@@ -312,7 +315,7 @@ def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
         whose = "items of several benchmarks share an item_id, and gold does not name the benchmark"
     shared = several.join(rows.select(ITEM).unique(), on=ITEM, how="semi").sort(ITEM)
     if shared.height:
-        raise _namesakes(whose, shared, _PLACE)
+        raise _gold_namesakes_refusal(whose, shared, _PLACE)
 
 
 def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
@@ -330,7 +333,7 @@ def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
     shared = _of_several(asked, right, _CRITERION).sort(ITEM)
     if shared.height:
         whose = "items were judged by several criteria, and gold does not name the criterion"
-        raise _namesakes(whose, shared, _CRITERION)
+        raise _gold_namesakes_refusal(whose, shared, _CRITERION)
 
 
 def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -340,7 +343,7 @@ def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.Data
     return asked.group_by(keys).len().filter(pl.col("len") > 1)
 
 
-def _namesakes(whose: str, items: pl.DataFrame, column: str) -> SweepError:
+def _gold_namesakes_refusal(whose: str, items: pl.DataFrame, column: str) -> SweepError:
     """The refusal of gold that may be of several questions."""
     return SweepError(
         whose,
@@ -349,12 +352,12 @@ def _namesakes(whose: str, items: pl.DataFrame, column: str) -> SweepError:
     )
 
 
-def _plain(score: float) -> str:
+def _plain_gold_score(score: float) -> str:
     """A score as it is written."""
     return f"{score:g}"
 
 
-def _apart(*sides: Collection[str]) -> list[str]:
+def _gold_as_verdict_names(*sides: Collection[str]) -> list[str]:
     """Some names of each side, by code points where two of them look the same."""
     first = [nsmallest(_LONGEST + 1, set(side)) for side in sides]
     # Of all others, only what is not ASCII can look like one of these.

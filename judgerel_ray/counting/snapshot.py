@@ -154,12 +154,12 @@ class Snapshot:
     @property
     def n_categories(self) -> dict[str, int]:
         """Verdicts by benchmark, of those that all protocols declare alike."""
-        return _alike(self.menus)
+        return _alike_snapshot_menu_sizes(self.menus)
 
     @property
     def n_options(self) -> dict[str, int]:
         """Options by benchmark, likewise."""
-        return _alike(self.shown)
+        return _alike_snapshot_menu_sizes(self.shown)
 
     def by_menu(self) -> list[Snapshot]:
         """Judgments of each protocol by themselves, where their menus differ; else all together.
@@ -179,7 +179,7 @@ class Snapshot:
         return parts or [self]
 
 
-def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def _alike_snapshot_menu_sizes(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """Sizes by benchmark, where all protocols have the same."""
     found: dict[str, set[int]] = {}
     for menu in menus.values():
@@ -206,7 +206,7 @@ def name_of(source: object) -> str:
     return getattr(source, "url", FRAME)
 
 
-def _is_plain(path: str) -> bool:
+def _is_plain_judgments_file(path: str) -> bool:
     """Whether a path is surely no run directory: a file, at a URL by its ending."""
     if "://" in path:
         return kind_of(path)[0] in TABLES
@@ -227,7 +227,7 @@ def run_at(source: JudgmentSource | RunDirectory) -> RunDirectory | None:
     if not isinstance(source, str | PathLike):
         return cast("RunDirectory", source) if hasattr(source, "url") else None
     path = name_of(source)
-    if _is_plain(path):  # loads no store
+    if _is_plain_judgments_file(path):  # loads no store
         return None
     from judgerel_ray.store import RunDirectory, as_landed, reading
 
@@ -315,7 +315,7 @@ def _of_rows(
         rows = [name_of(one) for one in source] if is_path else None
     elif not isinstance(source, str | PathLike):
         rows = frame_of(source)
-    elif not _is_plain(name) and "://" in name and not Path(name).suffix:
+    elif not _is_plain_judgments_file(name) and "://" in name and not Path(name).suffix:
         from judgerel_ray.store import RunDirectory
 
         RunDirectory.open(name)  # says that there is none

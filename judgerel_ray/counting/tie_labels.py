@@ -72,11 +72,11 @@ def placed_tally(
     if found.gone is None:
         nested = tally_judgments(found.rows, extra=extra).nested
     else:
-        nested = _without(tally.nested, found.gone)
+        nested = _counts_without_places(tally.nested, found.gone)
     return replace(tally, rows=found.rows, nested=nested), found.notes
 
 
-def _without(nested: UnitRows, labels: Sequence[str]) -> UnitRows:
+def _counts_without_places(nested: UnitRows, labels: Sequence[str]) -> UnitRows:
     """Counts without those of some places."""
     kept = [k for k, name in enumerate(nested.places or ()) if name not in labels]
     units = nested.units.with_columns(pl.col(PLACES).list.gather(kept))
@@ -118,7 +118,7 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     tie_letters, more = _unplaced_labels(every.filter(~pl.col("verdict").is_in(ties)), n_options)
     ties += tie_letters
     pairs = every.filter(~pl.col("verdict").is_in(ties))
-    strays, last = _strays(pairs, labelled, ties, n_options)
+    strays, last = _stray_place_labels(pairs, labelled, ties, n_options)
     notes = [*notes, *more, *last]
     if not ties and not strays:
         return Placed(rows=rows, notes=tuple(notes))
@@ -232,7 +232,7 @@ def _unplaced_labels(pairs: pl.DataFrame, declared: int | None) -> tuple[list[st
     return ties, notes
 
 
-def _strays(
+def _stray_place_labels(
     pairs: pl.DataFrame, labelled: pl.LazyFrame, ties: Sequence[str], declared: int | None
 ) -> tuple[list[str], list[str]]:
     """Labels of too few rows to be places beyond the options that verdicts show."""

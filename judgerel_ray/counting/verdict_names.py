@@ -127,12 +127,12 @@ def named_verdicts(
         return replace(found, changed=changed, notes=(right, *found.notes))
     units = tally.nested.units
     orders = units[ORDER].unique() if ORDER in units.columns else pl.Series([0])
-    names = _names(tally)
+    names = _verdict_names_as_written(tally)
     if orders.len() < _PAIR or not names:
-        notes = (_idle(asked, tally, where),) if asked else ()
+        notes = (_why_verdict_names_idle(asked, tally, where),) if asked else ()
         return NamedVerdicts(rows=tally.rows, known=True, notes=notes)
     reason = _label_fault(tally)
-    if asked is None and not _crossed(units):
+    if asked is None and not _any_unit_crosses_orders(units):
         # No two verdicts of an item are compared across orders; chance and what is right still are.
         return NamedVerdicts(rows=tally.rows, known=True, notes=() if reason == "" else (TAKEN,))
     labelled = reason is not None and reason != REPEATS
@@ -156,12 +156,18 @@ def named_verdicts(
     if _has_marked_tie(tally, names) and orders.len() == _PAIR:
         tied = tally.rows.with_columns(pl.col("verdict").replace({_MARKED[-1]: NO_OPTION[0]}))
         tally, names, notes = replace(tally, rows=tied), [*_MARKED[:-1]], (_MARKED_TIE,)
-    marks = _marks(names)
+    marks = _verdict_marks_of_places(names)
     if marks and orders.len() == _PAIR and not orders.null_count():
         return NamedVerdicts(
-            rows=_swapped(tally.rows, marks, _two(orders)), known=True, changed=True
+            rows=_rows_of_swapped_verdicts(tally.rows, marks, _two_verdict_orders(orders)),
+            known=True,
+            changed=True,
         )
-    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), item_menus=True)
+    places = Places(
+        labels=_two_places(names, orders, where),
+        orders=_two_verdict_orders(orders),
+        item_menus=True,
+    )
     rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
     return NamedVerdicts(rows=rows, known=True, changed=True, notes=notes)
 
@@ -176,12 +182,12 @@ def _has_marked_tie(tally: Tally, names: Sequence[str]) -> bool:
 def ways_to_name(tally: Tally, where: Mapping[str, object]) -> tuple[str, str]:
     """What may be meant by verdicts that name nobody knows what, and the flags that say it."""
     option = "with --verdict-names option A is the same answer in every order"
-    orders, names = tally.nested.units[ORDER].unique(), _names(tally)
+    orders, names = tally.nested.units[ORDER].unique(), _verdict_names_as_written(tally)
     if _has_marked_tie(tally, names) and orders.len() == _PAIR and not orders.null_count():
         place = "with --verdict-names place A is the answer shown first and C a tie"
         return f"{place}, {option}", "--verdict-names place or --verdict-names option"
     try:
-        if not _marks(names) or orders.len() != _PAIR or orders.null_count():
+        if not _verdict_marks_of_places(names) or orders.len() != _PAIR or orders.null_count():
             _two_places(names, orders, where)
     except SweepError:
         more = ""
@@ -192,10 +198,10 @@ def ways_to_name(tally: Tally, where: Mapping[str, object]) -> tuple[str, str]:
     return f"{place}, {option}", "--verdict-names place or --verdict-names option"
 
 
-def _idle(asked: VerdictNames, tally: Tally, where: Mapping[str, object]) -> str:
+def _why_verdict_names_idle(asked: VerdictNames, tally: Tally, where: Mapping[str, object]) -> str:
     """Say why it does not matter what the caller states that verdicts name."""
     why = "has no verdict that is a name"
-    if _names(tally):
+    if _verdict_names_as_written(tally):
         why = "has one option_order" if ORDER in tally.columns else "has no column option_order"
     return f"--verdict-names {asked} changes nothing: {where.get('file', 'the frame given')} {why}"
 
@@ -246,9 +252,9 @@ def refuse_unknown(what: str, where: Mapping[str, object]) -> None:
     )
 
 
-def _names(tally: Tally) -> list[str]:
+def _verdict_names_as_written(tally: Tally) -> list[str]:
     """Verdicts that are names, as they are written; ratings are numbers in any order."""
-    return sorted(_named(tally.nested.kinds)["verdict"].unique().to_list())
+    return sorted(_kinds_with_verdict_names(tally.nested.kinds)["verdict"].unique().to_list())
 
 
 def holds_names(kinds: pl.DataFrame) -> bool:
@@ -260,16 +266,16 @@ def holds_names(kinds: pl.DataFrame) -> bool:
     >>> holds_names(pl.DataFrame(kinds)), holds_names(pl.DataFrame(kinds).tail(1))
     (True, False)
     """
-    return not _named(kinds).is_empty()
+    return not _kinds_with_verdict_names(kinds).is_empty()
 
 
-def _named(kinds: pl.DataFrame) -> pl.DataFrame:
+def _kinds_with_verdict_names(kinds: pl.DataFrame) -> pl.DataFrame:
     """Kinds of rows that are scored with a name."""
     named = SCORED.fill_null(False) & pl.col("score").is_null() & pl.col("verdict").is_not_null()
     return kinds.filter(named)
 
 
-def _crossed(units: pl.DataFrame) -> bool:
+def _any_unit_crosses_orders(units: pl.DataFrame) -> bool:
     """Whether any item was asked in two orders; else no two verdicts are of different ones."""
     for some in (units.head(_HEAD), units):  # what a part shows holds of all
         asked = some.select("item_id", ORDER).unique()
@@ -286,19 +292,19 @@ def _label_fault(tally: Tally) -> str | None:
     if units.filter(~names_models(units.columns)).is_empty():
         return ""
     # Cut before anything is left out, the head is all that is read of the file.
-    moved = _moved(_standing(tally.rows.head(_HEAD), tally.columns))
-    stood = _standing(tally.rows, tally.columns)
+    moved = _verdict_label_moves(_verdict_places_by_label(tally.rows.head(_HEAD), tally.columns))
+    stood = _verdict_places_by_label(tally.rows, tally.columns)
     if moved is None:  # a file may hold one order after the other
         some = units["item_id"].cast(pl.String).unique().sort().head(_ITEMS).implode()
-        moved = _moved(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
+        moved = _verdict_label_moves(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
     if moved is None:
-        moved = _moved(stood)
+        moved = _verdict_label_moves(stood)
     if moved is None:  # no verdict of an item has a label in two orders
         other = stood.select((pl.col(SHOWN) != pl.col("verdict")).any())
         moved = bool(other.collect(engine="streaming").item())
     if not moved:
         return REPEATS
-    return PARTIAL if _lacking(tally) else ""
+    return PARTIAL if _verdicts_partly_labelled(tally) else ""
 
 
 def _right_label(tally: Tally) -> str | None:
@@ -309,7 +315,7 @@ def _right_label(tally: Tally) -> str | None:
     if not {SHOWN, "verdict"} <= set(tally.columns) or tally.nested.units.is_empty():
         return None
     begin = tally.rows.head(_HEAD)
-    seen = _standing(begin, tally.columns).unique().collect(engine="streaming")
+    seen = _verdict_places_by_label(begin, tally.columns).unique().collect(engine="streaming")
     asked = [name for name in seen.columns if name not in ("verdict", SHOWN)]
     several = seen.group_by(asked).agg(pl.col("verdict").n_unique(), pl.col(SHOWN).n_unique())
     several = several.filter(pl.col("verdict") > 1)
@@ -322,7 +328,7 @@ def _right_label(tally: Tally) -> str | None:
     return None
 
 
-def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
+def _verdict_places_by_label(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
     """Verdicts with the place that labels give them, and the question they answer."""
     question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
     verdict = pl.col("verdict").cast(pl.String)
@@ -331,7 +337,7 @@ def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
     return named.drop_nulls([*order, "verdict", SHOWN])
 
 
-def _moved(stood: pl.LazyFrame) -> bool | None:
+def _verdict_label_moves(stood: pl.LazyFrame) -> bool | None:
     """Whether the label of an option changes with the order; None where no order tells.
 
     Of two options in two orders it always does, or one of the two says something else: that which
@@ -352,7 +358,7 @@ def _moved(stood: pl.LazyFrame) -> bool | None:
     return True if changed else None
 
 
-def _lacking(tally: Tally) -> bool:
+def _verdicts_partly_labelled(tally: Tally) -> bool:
     """Whether labels are there for a part of the verdicts alone; words for a tie have none."""
     nested = tally.nested
     word = pl.col("verdict").str.strip_chars().str.to_lowercase()
@@ -390,7 +396,7 @@ _MARK = re.compile(r"^\W*(\w+)\s*([<>=])\2*\s*(\w+)\W*$")
 """One place against the other: ``A>B``, ``[[B>>A]]``, ``A=B``."""
 
 
-def _marks(names: Sequence[str]) -> dict[str, tuple[str, str, str | None]]:
+def _verdict_marks_of_places(names: Sequence[str]) -> dict[str, tuple[str, str, str | None]]:
     """Marks of one place against the other by what they say: first, swapped, and the place chosen.
 
     Empty where any verdict is no mark. As good as the other is a tie in both orders.
@@ -417,7 +423,7 @@ def _marks(names: Sequence[str]) -> dict[str, tuple[str, str, str | None]]:
     return found if len(places - {""}) == _PAIR else {}
 
 
-def _swapped(
+def _rows_of_swapped_verdicts(
     rows: pl.LazyFrame, marks: Mapping[str, tuple[str, str, str | None]], orders: Sequence[object]
 ) -> pl.LazyFrame:
     """Rows whose marks are read as in the first order, with the place that was chosen."""
@@ -434,7 +440,7 @@ def _swapped(
     )
 
 
-def _two(orders: pl.Series) -> tuple[object, ...]:
+def _two_verdict_orders(orders: pl.Series) -> tuple[object, ...]:
     """The orders, the first of them as options are listed."""
     return tuple(orders.sort().to_list())
 

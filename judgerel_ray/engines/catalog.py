@@ -8,21 +8,21 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.engines.engine import Engine, EngineSpec
 
 
-def _simulated(spec: EngineSpec) -> Engine:
+def _simulated_judge_engine(spec: EngineSpec) -> Engine:
     """Make a judge whose truth is known."""
     from judgerel_ray.engines.simulated.engine import SimulatedEngine
 
     return SimulatedEngine(spec)
 
 
-def _vllm(spec: EngineSpec) -> Engine:
+def _vllm_engine(spec: EngineSpec) -> Engine:
     """Make a vLLM engine; vLLM itself is imported when it starts."""
     from judgerel_ray.engines.vllm.engine import VllmEngine
 
     return VllmEngine(spec)
 
 
-def _openai(spec: EngineSpec) -> Engine:
+def _openai_server_engine(spec: EngineSpec) -> Engine:
     """Make an engine that asks a server; its client library is imported when it starts."""
     from judgerel_ray.engines.openai.engine import OpenAIEngine
 
@@ -30,9 +30,9 @@ def _openai(spec: EngineSpec) -> Engine:
 
 
 ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {
-    "openai": _openai,
-    "simulated": _simulated,
-    "vllm": _vllm,
+    "openai": _openai_server_engine,
+    "simulated": _simulated_judge_engine,
+    "vllm": _vllm_engine,
 }
 
 

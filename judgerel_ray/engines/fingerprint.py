@@ -153,11 +153,12 @@ def fingerprint_differences(
     return [
         f"{name}: expected {expected[name]!r}, got {found.get(name)!r}"
         for name in sorted(expected)
-        if expected[name] is not None and _compared(expected[name]) != _compared(found.get(name))
+        if expected[name] is not None
+        and _comparable_engine_part(expected[name]) != _comparable_engine_part(found.get(name))
     ]
 
 
-def _compared(part: object) -> object:
+def _comparable_engine_part(part: object) -> object:
     """A part without what only says how it was asked for."""
     if isinstance(part, Mapping):
         return {name: value for name, value in part.items() if name != "revision"}

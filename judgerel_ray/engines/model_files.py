@@ -40,15 +40,15 @@ def check_model(spec: EngineSpec, path: Path) -> None:
     """Refuse a path that no engine could load a model from."""
     where = {"judge": spec.name, "model": spec.model}
     if not path.is_dir():
-        if not _begins(path, _GGUF):
+        if not _engine_model_file_begins(path, _GGUF):
             raise SweepError(
                 f"model must be a folder or a .gguf file, got the file {path.name}",
                 where=where,
                 hint="the folder that holds config.json, a tokenizer and weights",
             )
         return
-    weights = _weights(spec, path)
-    missing = [*_lacks(spec, path, has_weights=bool(weights))]
+    weights = _engine_weight_files(spec, path)
+    missing = [*_engine_model_folder_lacks(spec, path, has_weights=bool(weights))]
     if missing:
         raise SweepError(
             f"model folder cannot be a model, it has no {' and no '.join(missing)}",
@@ -59,7 +59,9 @@ def check_model(spec: EngineSpec, path: Path) -> None:
         _check_whole(spec, file)
 
 
-def _lacks(spec: EngineSpec, folder: Path, *, has_weights: bool) -> Iterable[str]:
+def _engine_model_folder_lacks(
+    spec: EngineSpec, folder: Path, *, has_weights: bool
+) -> Iterable[str]:
     """What a folder lacks of a model."""
     options = spec.engine_options
     if not options.get("hf_config_path") and not (folder / "params.json").is_file():
@@ -76,7 +78,7 @@ def _lacks(spec: EngineSpec, folder: Path, *, has_weights: bool) -> Iterable[str
         yield f"weights ({', '.join(sorted(WEIGHTS))})"
 
 
-def _weights(spec: EngineSpec, folder: Path) -> list[Path]:
+def _engine_weight_files(spec: EngineSpec, folder: Path) -> list[Path]:
     """The files of weights that an engine loads: safetensors where there are any, by their index.
 
     What lies beside them, such as the same weights for another library, may be as it likes.
@@ -104,11 +106,11 @@ def _weights(spec: EngineSpec, folder: Path) -> list[Path]:
 
 def _check_whole(spec: EngineSpec, file: Path) -> None:
     """Refuse a file of weights that is shorter or longer than it says itself."""
-    if _begins(file, _POINTER):
+    if _engine_model_file_begins(file, _POINTER):
         problem = "is a Git LFS pointer, not the weights themselves"
     elif file.suffix == ".safetensors":
         problem = _safetensors_fault(file)
-    elif _begins(file, b"PK") and not zipfile.is_zipfile(file):
+    elif _engine_model_file_begins(file, b"PK") and not zipfile.is_zipfile(file):
         problem = "is cut off: the directory at its end is not there"
     else:
         return
@@ -138,7 +140,7 @@ def _safetensors_fault(file: Path) -> str:
     return f"is {'cut off' if size < expected else 'too long'}: {size:,} of {expected:,} bytes"
 
 
-def _begins(file: Path, mark: bytes) -> bool:
+def _engine_model_file_begins(file: Path, mark: bytes) -> bool:
     """Whether a file starts with some bytes."""
     with file.open("rb") as stream:
         return stream.read(len(mark)) == mark
@@ -251,7 +253,7 @@ def model_parts(spec: EngineSpec) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for file in _model_files(folder):
         name = file.relative_to(folder).as_posix()
-        part, digest = _part(name), None
+        part, digest = _engine_model_file_kind(name), None
         if name == "tokenizer_config.json":  # most models keep their template in it
             content = json.loads(file.read_bytes())
             template = content.pop("chat_template", None)
@@ -268,7 +270,7 @@ def model_parts(spec: EngineSpec) -> dict[str, str]:
     }
 
 
-def _part(name: str) -> str:
+def _engine_model_file_kind(name: str) -> str:
     """What of a model a file is."""
     path = Path(name)
     if path.suffix in WEIGHTS:

@@ -89,7 +89,7 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
             explorer.text_of(prefix),
             menu=menu,
             start=scoring.start,
-            finish_reason=_finish(prefix, ended, explorer.end_tokens),
+            finish_reason=_token_finish_reason(prefix, ended, explorer.end_tokens),
         ),
         max_tokens=condition.max_tokens,
         end_tokens=explorer.end_tokens,
@@ -129,7 +129,7 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
     return NO_VERDICT if reading.label is None else menu.labels.index(reading.label)
 
 
-def _finish(prefix: TokenIds, ended: bool, end_tokens: frozenset[int]) -> str | None:
+def _token_finish_reason(prefix: TokenIds, ended: bool, end_tokens: frozenset[int]) -> str | None:
     """How a reply that ends here ended."""
     if not ended:
         return None

@@ -286,7 +286,7 @@ class FolderTokenizer:
             raise ValueError("apply_chat_template: tokenize must be False, got True")
         if chat_template not in self._compiled:
             self._compiled[chat_template] = compiled(chat_template)
-        special = {name: _content(self._settings.get(name)) for name in _SPECIAL}
+        special = {name: _special_token_text(self._settings.get(name)) for name in _SPECIAL}
         values = {name: text for name, text in special.items() if text is not None}
         return self._compiled[chat_template].render(
             messages=conversation,
@@ -356,7 +356,7 @@ def checked_json(spec: EngineSpec, file: Path) -> str:
     return text
 
 
-def _content(token: object) -> str | None:
+def _special_token_text(token: object) -> str | None:
     """Text of a special token, written as text or as a table with its content."""
     if isinstance(token, Mapping):
         token = token.get("content")

@@ -39,10 +39,10 @@ def probe_cluster(address: str | None) -> None:
     Effects: one connection, closed again. Takes at most about ten seconds.
     """
     wanted = wanted_address(address)
-    place = None if wanted is None else _place(wanted)
+    place = None if wanted is None else _cluster_host_and_port(wanted)
     if place is None:
         return
-    problem = _problem(place, is_client=str(wanted).startswith("ray://"))
+    problem = _cluster_address_problem(place, is_client=str(wanted).startswith("ray://"))
     if problem is not None:
         raise EngineStartError(
             f"no Ray cluster answers at {place}: {problem}",
@@ -51,7 +51,7 @@ def probe_cluster(address: str | None) -> None:
         )
 
 
-def _place(wanted: str) -> str | None:
+def _cluster_host_and_port(wanted: str) -> str | None:
     """``HOST:PORT`` of an address; None where another package's scheme says it in its own way."""
     scheme, marked, rest = wanted.rpartition("://")
     if wanted == "auto":
@@ -87,7 +87,7 @@ def _running_here() -> str:
     return str(found)
 
 
-def _problem(place: str, *, is_client: bool) -> str | None:
+def _cluster_address_problem(place: str, *, is_client: bool) -> str | None:
     """Why no Ray that takes us can be there; None where one answers."""
     import grpc  # type: ignore[import-untyped]
     from ray._private.grpc_utils import init_grpc_channel

@@ -229,12 +229,12 @@ def board_table(board: Board) -> Table:
         table.add_row(
             name,
             f"{judge.landed:,} / {judge.asked:,}",
-            _outcomes(judge),
-            _rate(judge.requests_per_s),
-            _rate(judge.tokens_per_s),
-            _time(judge),
+            _fleet_board_outcomes(judge),
+            _fleet_board_rate(judge.requests_per_s),
+            _fleet_board_rate(judge.tokens_per_s),
+            _fleet_board_time_left(judge),
             str(judge.failed) if judge.failed else "",
-            Text(printable(_state(judge))),  # an error's [brackets] are no markup
+            Text(printable(_fleet_board_judge_state(judge))),  # an error's [brackets] are no markup
         )
     return table
 
@@ -247,32 +247,35 @@ def board_line(name: str, judge: JudgeBoard) -> str:
     >>> board_line("j", JudgeBoard(asked=5))
     'j: waiting, landed 0 of 5'
     """
-    parts = [f"{name}: {_state(judge)}", f"landed {judge.landed} of {judge.asked}"]
+    parts = [
+        f"{name}: {_fleet_board_judge_state(judge)}",
+        f"landed {judge.landed} of {judge.asked}",
+    ]
     if judge.outcomes:
-        parts.append(_outcomes(judge))
+        parts.append(_fleet_board_outcomes(judge))
     if judge.requests_per_s:
-        parts.append(f"{_rate(judge.requests_per_s)} requests/s")
+        parts.append(f"{_fleet_board_rate(judge.requests_per_s)} requests/s")
     if judge.tokens_per_s:
-        parts.append(f"{_rate(judge.tokens_per_s)} new tokens/s")
+        parts.append(f"{_fleet_board_rate(judge.tokens_per_s)} new tokens/s")
     if judge.seconds_left is not None:
-        parts.append(f"{_time(judge)} left")
+        parts.append(f"{_fleet_board_time_left(judge)} left")
     if judge.failed:
         parts.append(f"{judge.failed} failed, recorded in errors/")
     return ", ".join(parts)
 
 
-def _outcomes(judge: JudgeBoard) -> str:
+def _fleet_board_outcomes(judge: JudgeBoard) -> str:
     return " ".join(f"{name} {n:,}" for name, n in judge.outcomes.most_common())
 
 
-def _rate(value: float | None) -> str:
+def _fleet_board_rate(value: float | None) -> str:
     """A rate, or nothing before there is one."""
     if not value:
         return ""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _time(judge: JudgeBoard) -> str:
+def _fleet_board_time_left(judge: JudgeBoard) -> str:
     """Time left as people say it."""
     seconds = judge.seconds_left
     if seconds is None:
@@ -284,7 +287,7 @@ def _time(judge: JudgeBoard) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def _state(judge: JudgeBoard) -> str:
+def _fleet_board_judge_state(judge: JudgeBoard) -> str:
     """State with the engines at work, or why it failed."""
     if judge.error:
         return f"{judge.state.value}: {judge.error}"

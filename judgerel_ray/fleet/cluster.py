@@ -139,7 +139,7 @@ def connected(address: str | None) -> Iterator[bool]:
     wanted = wanted_address(address)
     probe_cluster(address)
     try:
-        _join(wanted)
+        _join_ray_cluster(wanted)
         if wanted:
             demand([])
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -152,7 +152,7 @@ def connected(address: str | None) -> Iterator[bool]:
         ray.shutdown()
 
 
-def _join(wanted: str | None) -> None:
+def _join_ray_cluster(wanted: str | None) -> None:
     """Connect this process to the cluster that is wanted, or start one here."""
     import ray
 
@@ -297,7 +297,7 @@ def make_actor(
             placement_group=group, placement_group_capture_child_tasks=True
         )
     pinned = replace(spec, engine=replace(spec.engine, executor=executor))
-    actor = _remote(judge).options(**options).remote(pinned)  # type: ignore[arg-type]
+    actor = _remote_actor_class(judge).options(**options).remote(pinned)  # type: ignore[arg-type]
     return ActorHandle(actor=actor, group=group, placed=actor.__ray_ready__.remote())
 
 
@@ -315,7 +315,7 @@ def is_placed(handle: ActorHandle) -> bool:
 
 
 @cache
-def _remote(judge: type[JudgeActor]) -> Any:
+def _remote_actor_class(judge: type[JudgeActor]) -> Any:
     """The actor class, one for all actors: each new one would be taken apart and sent out anew."""
     import ray
 

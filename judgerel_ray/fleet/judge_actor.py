@@ -286,7 +286,7 @@ class JudgeActor:
                 else self._failed(one, part.errors[one.first])
                 for one in split_leased_ask(ask, 1)
             ]
-            return _joined(pieces)
+            return _joined_actor_asks(pieces)
         except Exception as error:  # noqa: BLE001  one ask's defect must not fail its neighbours
             return (self._failed(ask, error),)
 
@@ -352,7 +352,7 @@ class JudgeActor:
                 raise
             self._reported, self._marked = self._reported - tokens, self._marked - seconds
             rest = [one for one in answers if one.completions is None]
-            rest += [_Answer(ask, failure=_unfit(ask, error)) for ask, error in unfit]
+            rest += [_Answer(ask, failure=_unfit_actor_reply(ask, error)) for ask, error in unfit]
             return await self._land(lease, [*(_Answer(*one) for one in fit), *rest])
         return replace(
             receipt,
@@ -406,12 +406,12 @@ class JudgeActor:
         return tokens, seconds
 
 
-def _joined(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
+def _joined_actor_asks(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
     """Neighbouring replications of an ask that were all answered, or failed alike, as one ask."""
     joined: list[_Answer] = []
     for piece in pieces:
         last = joined[-1] if joined else None
-        if last is not None and _alike(last, piece):
+        if last is not None and _actor_asks_ended_alike(last, piece):
             ask = Ask(condition=piece.ask.condition, first=last.ask.first, n=last.ask.n + 1)
             completions = last.completions and (*last.completions, *(piece.completions or ()))
             failure = last.failure and replace(last.failure, ask=ask)
@@ -421,14 +421,14 @@ def _joined(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
     return tuple(joined)
 
 
-def _alike(one: _Answer, other: _Answer) -> bool:
+def _actor_asks_ended_alike(one: _Answer, other: _Answer) -> bool:
     """Whether two asks were both answered, or failed for the same reason."""
     if one.failure is None or other.failure is None:
         return one.failure is other.failure
     return (one.failure.kind, one.failure.message) == (other.failure.kind, other.failure.message)
 
 
-def _unfit(ask: Ask, error: Exception) -> FailedAsk:
+def _unfit_actor_reply(ask: Ask, error: Exception) -> FailedAsk:
     """A reply that no row can hold: which, and why."""
     last = ask.first + ask.n - 1
     which = f"{ask.first}" if ask.n == 1 else f"{ask.first}-{last}"

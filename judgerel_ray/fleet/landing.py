@@ -106,16 +106,22 @@ def landed_rows(
         for number, one in zip(of_ask.tolist(), came, strict=True)
     ]
     schema = Judgments.create_empty().schema
-    conditions = _framed(schema, [ask.condition for ask, _ in answered], _OF_CONDITION)
+    conditions = _actor_rows_as_columns(
+        schema, [ask.condition for ask, _ in answered], _OF_CONDITION
+    )
     judgments = pl.concat(
         [
             conditions[of_ask],
-            _framed(schema, read, ReadReply._fields)[np.array(of_reply, dtype=np.int64)],
-            _framed(schema, every, _OF_COMPLETION),
+            _actor_rows_as_columns(schema, read, ReadReply._fields)[
+                np.array(of_reply, dtype=np.int64)
+            ],
+            _actor_rows_as_columns(schema, every, _OF_COMPLETION),
         ],
         how="horizontal",
     ).with_columns(
-        pl.Series("cost", [_cost(one, prices) for one in every], dtype=schema["cost"]),
+        pl.Series(
+            "cost", [_cost_of_actor_reply(one, prices) for one in every], dtype=schema["cost"]
+        ),
         attempt=pl.lit(attempt, schema["attempt"]),
         landed_at=pl.lit(landed_at).cast(schema["landed_at"]),
     )
@@ -131,7 +137,7 @@ def landed_rows(
     )
 
 
-def _framed(
+def _actor_rows_as_columns(
     schema: Mapping[str, pl.DataType], rows: Sequence[object], names: Sequence[str]
 ) -> pl.DataFrame:
     """Attributes of rows as columns."""
@@ -216,7 +222,7 @@ def _check_one_to_one(ask: Ask, completions: Sequence[Completion]) -> None:
         )
 
 
-def _cost(completion: Completion, prices: Prices | None) -> float | None:
+def _cost_of_actor_reply(completion: Completion, prices: Prices | None) -> float | None:
     """Money for a reply; None where nothing says it, or nothing was sent."""
     refused = completion.text is None and completion.finish_reason != DECLINED
     prompt, new = completion.prompt_tokens, completion.completion_tokens
@@ -265,7 +271,7 @@ def split_answers(
     except StoreError:
         raise
     except Exception as error:  # whatever it is, one reply's defect costs that reply
-        halves = _halves(answers)
+        halves = _halves_of_actor_answers(answers)
         if not halves:
             return [], [(ask, error) for ask, _ in answers]
         parts = [split_answers(half, check) for half in halves]
@@ -276,7 +282,7 @@ def split_answers(
     return list(answers), []
 
 
-def _halves(
+def _halves_of_actor_answers(
     answers: Sequence[tuple[Ask, tuple[Completion, ...]]],
 ) -> tuple[Sequence[tuple[Ask, tuple[Completion, ...]]], ...]:
     """Cut answers in two: between asks, within the one there is, or not at all."""

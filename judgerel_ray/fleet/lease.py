@@ -58,7 +58,7 @@ class Unwritten:
         options = [[getattr(one, name) for name in _OPTION] for one in item.options]
         ratings = [[getattr(one, name) for name in _RATING] for one in item.ratings]
         rest = {name: getattr(self, name) for name in _BESIDE_ITEM}
-        return _unpacked, (plain, options, ratings, rest)
+        return _unpacked_lease_work, (plain, options, ratings, rest)
 
 
 _OPTION = tuple(one.name for one in fields(Option))
@@ -67,7 +67,7 @@ _ITEM = tuple(one.name for one in fields(Item) if one.name not in ("options", "r
 _BESIDE_ITEM = tuple(one.name for one in fields(Unwritten) if one.name != "item")
 
 
-def _unpacked(
+def _unpacked_lease_work(
     plain: Sequence[Any],
     options: Sequence[Sequence[Any]],
     ratings: Sequence[Sequence[Any]],

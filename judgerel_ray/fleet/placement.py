@@ -121,7 +121,7 @@ class Placement:
         for pool in self._pools.values():
             spare = spare_engines(pool, at=self._outside.now())
             for other in short:
-                if _kind(other) != _kind(pool):
+                if _node_needs_of_actor(other) != _node_needs_of_actor(pool):
                     continue  # a GPU is no use to it, or nothing else is
                 if pool.name in keep and _n_settled(other):
                     continue
@@ -257,7 +257,7 @@ class Placement:
         wanted = [
             bundle
             for pool in self._pools.values()
-            if (pool.has_work or pool.at_work) and any(_kind(pool))
+            if (pool.has_work or pool.at_work) and any(_node_needs_of_actor(pool))
             for _ in range(min(pool.replicas or 1, max(1, pool.requests_left)))
             for bundle in [{"GPU": gpus} for gpus in pool.spec.engine.stages] or [{"CPU": 1}]
         ]
@@ -363,7 +363,7 @@ def _n_settled(pool: JudgePool) -> int:
     return sum(not slot.waits for slot in pool.slots.values())
 
 
-def _kind(pool: JudgePool) -> tuple[bool, bool]:
+def _node_needs_of_actor(pool: JudgePool) -> tuple[bool, bool]:
     """What an engine of a judge needs of a node: GPUs, a CPU, or neither."""
     return bool(pool.spec.engine.gpus), bool(pool.spec.engine.cpus)
 

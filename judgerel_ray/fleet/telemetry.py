@@ -103,9 +103,9 @@ def record(name: str, judge: str, value: float) -> None:
     Effects: Ray exports it, where this process is connected. Retry: not safe for a counter.
     """
     if name in GAUGES:
-        _instrument(name).set(value, tags={"judge": judge})
+        _fleet_metric(name).set(value, tags={"judge": judge})
     elif value or name not in COUNTERS:  # Ray counts no zero
-        _instrument(name).inc(value, tags={"judge": judge})
+        _fleet_metric(name).inc(value, tags={"judge": judge})
 
 
 def counts_of(
@@ -126,7 +126,7 @@ def counts_of(
 
 
 @cache
-def _instrument(name: str) -> Any:
+def _fleet_metric(name: str) -> Any:
     """A metric of this process, made once."""
     from ray.util.metrics import Counter, Gauge
 

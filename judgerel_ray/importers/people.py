@@ -62,7 +62,7 @@ def import_people(path: str) -> pl.DataFrame:
     [('expert', 0, '4', 4.0), ('expert', 1, '5', 5.0)]
     """
     if _holds_labels(path):
-        return _labels(path)
+        return _imported_label_rows(path)
     items = load_generic(PEOPLE, path, gold_is=REFERENCE)
     raters = sorted(
         {(item.benchmark, rating.rater) for item in items for rating in item.ratings},
@@ -106,7 +106,7 @@ def _holds_labels(path: str) -> bool:
     )
 
 
-def _labels(path: str) -> pl.DataFrame:
+def _imported_label_rows(path: str) -> pl.DataFrame:
     """One row a label; those left empty are left out."""
     rows = []
     for record in read_records(path):
@@ -122,7 +122,7 @@ def _labels(path: str) -> pl.DataFrame:
             "verdict": label,
             "score": finite_number(label),
             "outcome": Outcome.SCORED.value,
-            "probability": None if chance is None else _probability(chance, record),
+            "probability": None if chance is None else _imported_label_probability(chance, record),
         })  # fmt: skip
     if not rows:
         raise SweepError("no item has a label", where={"file": path})
@@ -139,7 +139,7 @@ def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
     return labels.with_columns(replication=rank)
 
 
-def _probability(text: str, record: Record) -> float:
+def _imported_label_probability(text: str, record: Record) -> float:
     """How likely the item was to be labelled."""
     number = finite_number(text)
     if number is None or not 0 < number <= 1:

@@ -188,7 +188,7 @@ def import_table(path: str | Sequence[str], mapping: TableMapping | None = None)
         verdicts = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
         renamed = renamed_lines(Source(rows=pl.concat([verdicts, others], how="horizontal").lazy()))
         notes = (*source.notes, *beside, *read, *filter(None, [filled]), *unread, *renamed)
-    for note in (*notes, *_gold_notes(typed)):
+    for note in (*notes, *_imported_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
 
@@ -201,7 +201,7 @@ def _with_values(source: Source, mapping: TableMapping) -> Source:
     return replace(source, rows=rows) if stated else source
 
 
-def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
+def _imported_gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     """What of gold is no verdict of the table, however the words are spelled."""
     if _GOLD not in typed.columns:
         return ()
@@ -250,7 +250,7 @@ def _require_whole(typed: pl.DataFrame, path: str) -> None:
 
 def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
     """Verdicts and scores, null where another value says that there is none."""
-    numbers = [number for text in missing if (number := _number(text)) is not None]
+    numbers = [number for text in missing if (number := _number_of_imported_text(text)) is not None]
     gone = {
         "verdict": pl.col("verdict").cast(pl.String).is_in(list(missing)),
         "score": pl.col("score").cast(pl.Float64, strict=False).is_in(numbers)
@@ -291,7 +291,7 @@ def _scores_by_place(found: pl.DataFrame, order: Sequence[str], path: str) -> pl
     return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
 
 
-def _number(text: str) -> float | None:
+def _number_of_imported_text(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

@@ -50,9 +50,9 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     alphas = in_order(alphas.unique(keys, keep="first", maintain_order=True), keys)
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
-    start, hottest = max(-1.0, min(0.0, _lowest(alphas))), max(1.0, hottest)
+    start, hottest = max(-1.0, min(0.0, _lowest_alpha_drawn(alphas))), max(1.0, hottest)
     varying = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
-    return tuple(_figure(part, varying, start, hottest) for part in parts)
+    return tuple(_alpha_figure_of_part(part, varying, start, hottest) for part in parts)
 
 
 def floor_figure(coefficients: pl.DataFrame) -> list[Figure]:
@@ -77,25 +77,30 @@ def floor_figure(coefficients: pl.DataFrame) -> list[Figure]:
     varying = [name for name in columns if name == "judge" or firsts[name].n_unique() > 1]
     known = {row["conditions"] for row in rows}
     what = known.pop().capitalize() if len(known) == 1 else "Agreement"
-    lines = [(_line(row, varying, several=bool(known)), row) for row in rows[:MOST_LINES]]
+    lines = [
+        (_alpha_figure_line_name(row, varying, several=bool(known)), row)
+        for row in rows[:MOST_LINES]
+    ]
     left = len(rows) - len(lines)
     label = f"the first {len(lines)} of {len(rows)} groups" if left else "every judge"
     return [row_figure(lines, title=f"{what} (alpha) and its noise floor", label=label)]
 
 
-def _line(row: Row, columns: Sequence[str], *, several: bool) -> str:
+def _alpha_figure_line_name(row: Row, columns: Sequence[str], *, several: bool) -> str:
     """What a line is called; and what is compared, where that differs."""
     label = group_label(row, columns) or "all judgments"
     return f"{label} ({row['conditions']})" if several else label
 
 
-def _lowest(alphas: pl.DataFrame) -> float:
+def _lowest_alpha_drawn(alphas: pl.DataFrame) -> float:
     """The lowest number drawn."""
     floor = pl.col("noise_floor") - _BAND * pl.col("noise_floor_sd")
     return float(alphas.select(pl.min_horizontal("value", "low", floor).min()).item())
 
 
-def _figure(part: pl.DataFrame, rest: Sequence[str], start: float, hottest: float) -> Figure:
+def _alpha_figure_of_part(
+    part: pl.DataFrame, rest: Sequence[str], start: float, hottest: float
+) -> Figure:
     """One figure with its caption and, for those who cannot see it, its numbers in words."""
     rows = part.to_dicts()
     texts = [f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows]
@@ -147,7 +152,7 @@ def row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> F
     >>> row_figure([("calm", row)], title="Alpha", label="all").description
     'calm: 0.700 [0.600, 0.800]'
     """
-    start = max(-1.0, min(0.0, *(_least(row) for _, row in lines)))
+    start = max(-1.0, min(0.0, *(_lowest_alpha_on_line(row) for _, row in lines)))
     drawn = _row_frame(lines)
     floors = drawn.drop_nulls("noise_low")
     return Figure(
@@ -181,7 +186,10 @@ def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
     words = {"name": pl.String(), "label": pl.String(), "noise": pl.Boolean()}
     rows = []
     for place, (name, row) in enumerate(lines):
-        floor, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
+        floor, half = (
+            _alpha_row_number(row, "noise_floor", 0.0),
+            _BAND * _alpha_row_number(row, "noise_floor_sd", 0.0),
+        )
         ends = [None, None] if row["noise_floor"] is None else [floor - half, floor + half]
         rows.append(
             {
@@ -194,10 +202,12 @@ def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**kinds, **words})
 
 
-def _least(row: Row) -> float:
+def _lowest_alpha_on_line(row: Row) -> float:
     """The lowest number drawn on a line."""
-    floor = _number(row, "noise_floor", 0.0) - _BAND * _number(row, "noise_floor_sd", 0.0)
-    return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
+    floor = _alpha_row_number(row, "noise_floor", 0.0) - _BAND * _alpha_row_number(
+        row, "noise_floor_sd", 0.0
+    )
+    return min(_alpha_row_number(row, "low", 0.0), _alpha_row_number(row, "value", 0.0), floor)
 
 
 def _value_text(row: Row) -> str:
@@ -206,7 +216,7 @@ def _value_text(row: Row) -> str:
     return estimate(row) + ("" if ceiling is None else f", ceiling {number(ceiling)}")
 
 
-def _number(row: Row, name: str, otherwise: float) -> float:
+def _alpha_row_number(row: Row, name: str, otherwise: float) -> float:
     """A number of a row, or another where there is none."""
     value = row[name]
     return otherwise if value is None else cast(float, value)

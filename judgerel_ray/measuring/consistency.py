@@ -118,7 +118,7 @@ def consistency_rows(
             **dict.fromkeys(_EMPTY),
         }
         if found is not None:
-            row |= _row(found, name, intervals)
+            row |= _measured_consistency_row(found, name, intervals)
         n_missing = found.n_unscored if found else basis.get("n_judgments")
         yield {
             **basis,
@@ -131,7 +131,9 @@ def consistency_rows(
         }
 
 
-def _row(found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalChoice) -> Row:
+def _measured_consistency_row(
+    found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalChoice
+) -> Row:
     """Value, interval and floor of one coefficient."""
     value, why, words, noted = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
@@ -140,11 +142,11 @@ def _row(found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalCh
         noted.insert(0, (Flag.SUBJECTS_LEFT_OUT, (n_partial, len(found.scores_NK))))
     interval, floor = Interval(undefined="undefined"), None
     if value is not None:
-        interval = _interval(name, found, intervals)
+        interval = _measured_omega_interval(name, found, intervals)
         n_questions = int(found.clusters_N.max(initial=-1)) + 1
         if interval.n_questions < n_questions and not interval.undefined:
             noted.append((Flag.IN_BLOCKS, (n_questions,)))
-        floor = column_noise_floor(found.scores_NK, name, matrix=_matrix(name))
+        floor = column_noise_floor(found.scores_NK, name, matrix=_consistency_matrix_kind(name))
     return {
         "value": value,
         "low": interval.low,
@@ -162,7 +164,7 @@ def _row(found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalCh
     }
 
 
-def _cronbach(scores_NK: NDArray[np.float64]) -> ItemEstimate:
+def _measured_cronbach_alpha(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Raw alpha."""
     found = cronbach_alpha(scores_NK)
     omega = mcdonald_omega(scores_NK, matrix="covariance").value
@@ -170,22 +172,22 @@ def _cronbach(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     return found.value, found.undefined, found.estimator + beside, []
 
 
-def _omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
+def _measured_one_factor_omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
-    return found.value, found.undefined, *_words(found)
+    return found.value, found.undefined, *_omega_estimator_in_words(found)
 
 
-def _hierarchical(scores_NK: NDArray[np.float64]) -> ItemEstimate:
+def _measured_hierarchical_omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
-    words, noted = _words(found)
+    words, noted = _omega_estimator_in_words(found)
     # One solution gives both, and names itself by the first.
     return found.hierarchical, why, words.replace("omega total", "omega hierarchical", 1), noted
 
 
-def _words(found: Omega) -> tuple[str, list[Noted]]:
+def _omega_estimator_in_words(found: Omega) -> tuple[str, list[Noted]]:
     """The estimator, alpha of the same matrix, and what is wrong with the solution."""
     parts = [found.estimator]
     if found.alpha is not None:
@@ -196,13 +198,15 @@ def _words(found: Omega) -> tuple[str, list[Noted]]:
     return "; ".join(parts), noted
 
 
-def _interval(name: DistinctItemCoefficient, found: ItemScores, choice: IntervalChoice) -> Interval:
+def _measured_omega_interval(
+    name: DistinctItemCoefficient, found: ItemScores, choice: IntervalChoice
+) -> Interval:
     """By drawing questions anew, or by leaving out one, or a block where each fit takes long."""
     if choice.method == "bootstrap":
         return item_bootstrap(
             found.scores_NK,
             name,
-            matrix=_matrix(name),
+            matrix=_consistency_matrix_kind(name),
             clusters_N=found.clusters_N,
             n_resamples=choice.n_resamples,
             seed=choice.seed,
@@ -210,16 +214,18 @@ def _interval(name: DistinctItemCoefficient, found: ItemScores, choice: Interval
     clusters = found.clusters_N
     if name == "omega_hierarchical":
         clusters = clusters % _BLOCKS
-    return item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
+    return item_interval(
+        found.scores_NK, name, matrix=_consistency_matrix_kind(name), clusters_N=clusters
+    )
 
 
-def _matrix(name: DistinctItemCoefficient) -> Literal["correlation", "covariance"]:
+def _consistency_matrix_kind(name: DistinctItemCoefficient) -> Literal["correlation", "covariance"]:
     """Alpha is of raw scores, omega of correlations."""
     return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
 _MEASURES: Mapping[DistinctItemCoefficient, Callable[[NDArray[np.float64]], ItemEstimate]] = {
-    "cronbach_alpha": _cronbach,
-    "mcdonald_omega": _omega,
-    "omega_hierarchical": _hierarchical,
+    "cronbach_alpha": _measured_cronbach_alpha,
+    "mcdonald_omega": _measured_one_factor_omega,
+    "omega_hierarchical": _measured_hierarchical_omega,
 }

@@ -82,7 +82,7 @@ def correctness_rows(
     known = rows.filter(pl.col(GOLD).is_not_null())
     cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
     for policy in missing if group.n_without else MISSING[:1]:
-        found = _counts(known, policy, unit=group.unit, cluster=cluster)
+        found = _correctness_counts_by_unit(known, policy, unit=group.unit, cluster=cluster)
         for name in names:
             statistic = correctness_statistic(name)
             coefficient = measure(found.counts_UV, statistic)
@@ -136,9 +136,9 @@ def correctness_by_question(
     split = frame.partition_by(groups, maintain_order=True) if groups else [frame]
     for part in under_way(split, of=len(split), what="groups", hint=fewer_groups(groups)):
         unit = ("item_id", *varying_facets(part, counted.facets))
-        found = _counts(part, missing, unit=unit, cluster=["item_id"])
+        found = _correctness_counts_by_unit(part, missing, unit=unit, cluster=["item_id"])
         known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")
-        table = _questions(found, gold_Q=known[GOLD].to_numpy())
+        table = _correctness_by_question(found, gold_Q=known[GOLD].to_numpy())
         keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
         if groups and greedy_flags(part.select(groups).row(0, named=True), counted, counted):
             # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
@@ -147,7 +147,7 @@ def correctness_by_question(
             )
             named = reasons.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
             table = table.with_columns(named.alias("undefined"))
-        silent_Q = _silent(part)
+        silent_Q = _silent_questions_of_part(part)
         flag = pl.concat_str("undefined", pl.lit(LeadCode.FEW_VERDICTS.value), separator="; ",
                              ignore_nulls=True)  # fmt: skip
         flagged = pl.when(silent_Q & (pl.col("undefined") != "no_verdicts").fill_null(True))
@@ -156,7 +156,7 @@ def correctness_by_question(
     return pl.concat(parts)
 
 
-def _silent(part: pl.DataFrame) -> pl.Series:
+def _silent_questions_of_part(part: pl.DataFrame) -> pl.Series:
     """Questions too few of whose replies hold a verdict to say anything of agreement, in order."""
     held = part.group_by("item_id").agg(
         n_valid=pl.col(N).filter(SCORED.fill_null(False)).sum(),
@@ -165,7 +165,7 @@ def _silent(part: pl.DataFrame) -> pl.Series:
     return held.sort("item_id").select(pl.col("n_valid") < FEWEST * pl.col("n_replies")).to_series()
 
 
-def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
+def _correctness_by_question(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
     """Every question's numbers but its name, in the order of the questions."""
     n_questions = gold_Q.size
     counts = found.counts_UV.astype(np.float64)
@@ -205,7 +205,7 @@ def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
     return table.with_columns(pl.when(gold).then(pl.col(name)).alias(name) for name in needs_gold)
 
 
-def _counts(
+def _correctness_counts_by_unit(
     rows: pl.DataFrame, policy: Missing, *, unit: Sequence[str], cluster: Sequence[str]
 ) -> UnitCounts:
     """Counts by unit, the right value of each in the first column."""
@@ -282,7 +282,7 @@ def kappa_rows(
 
 def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level) -> Row:
     """Kappa of verdicts and labels, by one policy and at one level."""
-    why = _why_not(group, known, policy, level)
+    why = _why_group_lacks_kappa(group, known, policy, level)
     pairs = labelled_pairs(known.clear() if why else known, policy, level)
     found = label_agreement(
         pairs.labels_N, pairs.verdicts_N, items_N=pairs.items_N, n_N=pairs.n_N,
@@ -290,7 +290,7 @@ def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level)
     )  # fmt: skip
     floor = kappa_floor(found)
     interval = kappa_ends(found, group.intervals)
-    row = _row(group, found, level, policy, why, interval)
+    row = _kappa_row_of_group(group, found, level, policy, why, interval)
     counted = 0.0 if why else _n_counted(known, policy, level)
     left_out = 0 if why or level == "nominal" else _n_not_numbers(known)
     noted = [(Flag.LABELS_NO_NUMBERS, (float(left_out),))] if left_out else []
@@ -320,14 +320,14 @@ def _people_row(group: Group, known: pl.DataFrame, level: Level) -> Row:
     words = f"{found.estimator}, two people of an item"
     interval = kappa_ends(found, group.intervals)
     return {
-        **_row(group, found, level, MISSING[0], why, interval),
+        **_kappa_row_of_group(group, found, level, MISSING[0], why, interval),
         **floor_columns(None),
         **method_columns(words, interval),
         "n_missing": 0,
     }
 
 
-def _row(
+def _kappa_row_of_group(
     group: Group, found: LabelAgreement, level: Level, policy: Missing, why: str | None,
     interval: Interval,
 ) -> Row:  # fmt: skip
@@ -347,7 +347,9 @@ def _row(
     }
 
 
-def _why_not(group: Group, known: pl.DataFrame, policy: Missing, level: Level) -> str | None:
+def _why_group_lacks_kappa(
+    group: Group, known: pl.DataFrame, policy: Missing, level: Level
+) -> str | None:
     """Why these judgments have no kappa at all."""
     if known.is_empty():
         return "no_gold"
@@ -397,7 +399,9 @@ def labelled_pairs(known: pl.DataFrame, policy: Missing, level: Level) -> Labell
     """
     names: tuple[str, ...] = ()
     if level == "nominal":
-        paired = _labels(known, _name_of_label(known)).with_columns(value_of(policy).alias(_VALUE))
+        paired = _judgments_by_kappa_label(known, _name_of_label(known)).with_columns(
+            value_of(policy).alias(_VALUE)
+        )
         paired = paired.drop_nulls([_LABEL, _VALUE])
         both = pl.concat([paired[_LABEL], paired[_VALUE]]).unique().sort()
         names = tuple(str(one).removeprefix("=") for one in both)
@@ -405,14 +409,16 @@ def labelled_pairs(known: pl.DataFrame, policy: Missing, level: Level) -> Labell
                 for one in (_LABEL, _VALUE)]  # fmt: skip
         paired = paired.with_columns(code)
     else:
-        paired = _labels(known, _number_of_label(known)).with_columns(number_of_row().alias(_VALUE))
+        paired = _judgments_by_kappa_label(known, _number_of_label(known)).with_columns(
+            number_of_row().alias(_VALUE)
+        )
         paired = paired.drop_nulls([_LABEL, _VALUE])
     labels, verdicts, n = (paired[one].cast(pl.Float64).to_numpy() for one in (_LABEL, _VALUE, N))
     items = paired[_ITEM].cast(pl.Int64).to_numpy()
     return LabelledPairs(items, labels, verdicts, n, names)
 
 
-def _labels(known: pl.DataFrame, read: pl.Expr) -> pl.DataFrame:
+def _judgments_by_kappa_label(known: pl.DataFrame, read: pl.Expr) -> pl.DataFrame:
     """One row a judgment and label: of each person, where several labelled the question."""
     texts = pl.col(GOLD).cast(pl.String)
     if PEOPLE not in known.columns:
@@ -452,7 +458,7 @@ def _number_of_label(known: pl.DataFrame) -> pl.Expr:
 def _n_not_numbers(known: pl.DataFrame) -> int:
     """Labels of questions that neither are a number nor name a verdict with one."""
     both = pl.struct(pl.col(_LABEL).alias("text"), _number_of_label(known).alias("number"))
-    found = _labels(known, both).select(_ITEM, pl.col(_LABEL).struct.unnest())
+    found = _judgments_by_kappa_label(known, both).select(_ITEM, pl.col(_LABEL).struct.unnest())
     strange = found.filter(pl.col("text").is_not_null(), pl.col("number").is_null())
     return strange.select(_ITEM, "text").unique().height
 
@@ -540,17 +546,17 @@ def labelled_judges(coefficients: pl.DataFrame) -> pl.DataFrame:
     keys = {name: coefficients.schema[name] for name in groups}
     if kappa.is_empty() or kappa["undefined"].eq_missing("no_gold").all():
         return LabelledJudges.frame((), keys)
-    found = kappa.select(*groups, "missing", **_columns("cohen_kappa"))
+    found = kappa.select(*groups, "missing", **_measured_kappa_columns("cohen_kappa"))
     for name in ("accuracy", "people_kappa"):
         on = [*groups, *(["missing"] if name == "accuracy" else [])]
         other = coefficients.filter(coefficient=name).with_columns(__all=True)
-        other = other.select(*on, "__all", **_columns(name)).unique([*on, "__all"])
+        other = other.select(*on, "__all", **_measured_kappa_columns(name)).unique([*on, "__all"])
         found = found.with_columns(__all=True).join(
             other, on=[*on, "__all"], how="left", nulls_equal=True, maintain_order="left"
         )  # fmt: skip
     return found.select(*groups, *LabelledJudges.columns)
 
 
-def _columns(name: str) -> dict[str, pl.Expr]:
+def _measured_kappa_columns(name: str) -> dict[str, pl.Expr]:
     """A coefficient's columns by the names they have beside others."""
     return {new: pl.col(old) for old, new in _RENAMED[name].items()}

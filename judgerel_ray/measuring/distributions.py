@@ -59,7 +59,7 @@ def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.
         low_TV, high_TV = np.array(content["low"]), np.array(content["high"])
         for t, temperature in enumerate(content["temperatures"]):
             drawn = None if content["estimate"] is None else np.array(content["estimate"][t])
-            guess = _guess(low_TV[t], high_TV[t], drawn)
+            guess = _guess_within_mass_bounds(low_TV[t], high_TV[t], drawn)
             for v, verdict in enumerate(content["verdicts"]):
                 rows.append(
                     {
@@ -75,7 +75,7 @@ def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.
     return Distributions.validate(frame)
 
 
-def _guess(
+def _guess_within_mass_bounds(
     low_V: NDArray[np.float64], high_V: NDArray[np.float64], drawn_V: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """A distribution within the bounds: as drawn, else what is open shared as what is settled."""
@@ -182,14 +182,14 @@ def limit_table(
     rows: list[dict[str, object]] = []
     by = distribution_groups(distributions) if by is None else by
     for name, part in distributions.group_by(*by, maintain_order=True):
-        for one, shared in _limits(part, majorities, scales):
+        for one, shared in _limit_coefficients_of_group(part, majorities, scales):
             measured = {**asdict(one), "coefficient": one.name}
             rows.append({**dict(zip(by, name, strict=True)), **measured, **shared})
     kinds = {name: distributions.schema[name] for name in by}
     return LimitCoefficients.frame(rows, kinds).sort(*by, maintain_order=True)
 
 
-def _limits(
+def _limit_coefficients_of_group(
     part: pl.DataFrame, majorities: Sequence[int], scales: Mapping[str, Scale] | None
 ) -> list[tuple[Coefficient, dict[str, object]]]:
     """Every coefficient of one group, with what is told beside it."""
@@ -222,7 +222,10 @@ def _limits(
     }
     at_level = _at_level(found, part[SCALE].unique().to_list(), names, matrix, clusters, scales)
     return [
-        (_undefined(one, GREEDY) if greedy else one, {**shared, "measurement": level})
+        (
+            _undefined_limit_coefficient(one, GREEDY) if greedy else one,
+            {**shared, "measurement": level},
+        )
         for one, level in at_level
     ]
 
@@ -239,13 +242,14 @@ def _at_level(
     if on == [None]:
         return [(one, "nominal") for one in found]
     if len(on) > 1 or on[0] is None:
-        return [(_undefined(one, "several_scales"), "nominal") for one in found]
+        return [(_undefined_limit_coefficient(one, "several_scales"), "nominal") for one in found]
     scale = known_scale(on[0], scales)
     values = None if scale is None else scale_scores(scale)
     if scale is None or values is None:
         alpha = next(one for one in found if one.name == _ALPHA)
         return [
-            (_undefined(one, "unknown_scale") if one is alpha else one, "nominal") for one in found
+            (_undefined_limit_coefficient(one, "unknown_scale") if one is alpha else one, "nominal")
+            for one in found
         ]
     if scale.level == "nominal":
         return [(one, "nominal") for one in found]
@@ -276,7 +280,7 @@ def refuse_off_scale(names: Sequence[str | None], scale: str, values: Mapping[st
         )
 
 
-def _undefined(one: Coefficient, why: str) -> Coefficient:
+def _undefined_limit_coefficient(one: Coefficient, why: str) -> Coefficient:
     """A coefficient that has no meaning here, whatever its value would be."""
     why = one.undefined if one.undefined == "no_verdicts" else why
     return replace(one, value=None, low=None, high=None, undefined=why)
@@ -304,11 +308,11 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     """
     found = []
     for name, part in rows.filter(pl.col("temperature") > 0).group_by(*GROUP, maintain_order=True):
-        found.append({**_split(part), **dict(zip(GROUP, name, strict=True))})
+        found.append({**_measured_variance_split(part), **dict(zip(GROUP, name, strict=True))})
     return ReasoningShares.frame(found).sort(*GROUP, descending=[False, False, True])
 
 
-def _split(part: pl.DataFrame) -> dict[str, object]:
+def _measured_variance_split(part: pl.DataFrame) -> dict[str, object]:
     """The split of one group."""
     units = part.partition_by(*UNIT, maintain_order=True)
     # Options that neither a letter nor a token ever named have probability 0, and add nothing.
@@ -407,7 +411,7 @@ def weighted_table(
     rated = distributions.filter(pl.col(SCALE).is_not_null()).with_columns(
         **{name: pl.lit(None, pl.String) for name in lacking}
     )
-    parts = [_empty()]
+    parts = [_empty_response_score_table()]
     for (name,), part in rated.group_by(SCALE, maintain_order=True):
         scale = known_scale(str(name), scales)
         values = None if scale is None else scale_scores(scale)
@@ -490,11 +494,11 @@ def _of_scale(part: pl.DataFrame, values: Mapping[str, float]) -> pl.DataFrame:
         "mass": found.mass_N,
     }
     numbers = {name: pl.Series(column, nan_to_null=True) for name, column in columns.items()}
-    kinds = [pl.col(name).cast(kind) for name, kind in _empty().schema.items()]
+    kinds = [pl.col(name).cast(kind) for name, kind in _empty_response_score_table().schema.items()]
     return units.with_columns(**numbers).select(kinds)
 
 
-def _empty() -> pl.DataFrame:
+def _empty_response_score_table() -> pl.DataFrame:
     """A table without rows."""
     names: dict[str, pl.DataType] = {name: pl.String() for name in RESPONSE}
     numbers = dict.fromkeys(("temperature", *_NUMBERS), pl.Float64())

@@ -148,7 +148,7 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
         interval = group.intervals.interval(
             found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
         )
-        row = _row(group, policy, found, statistic, interval, floor, table)
+        row = _group_coefficient_row(group, policy, found, statistic, interval, floor, table)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
         yield {**row, "n_categories": printed}
 
@@ -164,7 +164,10 @@ def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
     statistic = count_statistic(name, n_values=len(values), values=values, level=level)
     floor = noise_floors(found.counts_UV, [statistic])[0]
     interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
-    row = {**_row(group, policy, found, statistic, interval, floor), "measurement": level}
+    row = {
+        **_group_coefficient_row(group, policy, found, statistic, interval, floor),
+        "measurement": level,
+    }
     return {**row, "undefined": why} if why else row
 
 
@@ -173,10 +176,10 @@ def _valid_row(group: Group) -> Row:
     found = reply_counts(group.table)
     statistic = count_statistic("valid_rate", n_values=2)
     interval = share_interval(found, statistic, group.intervals)
-    return _row(group, "category", found, statistic, interval, None)
+    return _group_coefficient_row(group, "category", found, statistic, interval, None)
 
 
-def _row(
+def _group_coefficient_row(
     group: Group,
     policy: Missing,
     found: UnitCounts,
@@ -187,7 +190,11 @@ def _row(
 ) -> Row:
     """One row of the result, but for what all rows of the group rest on."""
     coefficient = measure(found.counts_UV if table is None else table, statistic)
-    alike = _alike(group, found, statistic) if interval.undefined == "no_spread" else ALIKE
+    alike = (
+        _why_group_interval_flat(group, found, statistic)
+        if interval.undefined == "no_spread"
+        else ALIKE
+    )
     return {
         **measured_row(coefficient, interval, floor, alike=alike),
         "missing": policy,
@@ -219,7 +226,7 @@ def measured_row(
     }
 
 
-def _alike(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
+def _why_group_interval_flat(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
     """What questions that leave an interval no spread have in common."""
     counts = found.counts_UV
     split = counts.max(axis=1, initial=0) < counts.sum(axis=1)
@@ -268,7 +275,10 @@ def bound_rows(
             yield _scored_bounds(group, name, level, counted=counted)
     if "valid_rate" in coefficients and n_failed:
         yield _bound_row(
-            group, "valid_rate", _of_cases(group, "valid_rate", _replies(group)), n_failed
+            group,
+            "valid_rate",
+            _of_cases(group, "valid_rate", _group_replies_both_ways(group)),
+            n_failed,
         )
 
 
@@ -289,7 +299,7 @@ def _nominal_bounds(group: Group, names: Sequence[str], *, counted: bool) -> Ite
     counts_UK[:, : seen.counts_UV.shape[1]] = seen.counts_UV
     cases = extremes(counts_UK, missing_U)
     for name in names:
-        found = _range(group, name, counts_UK, missing_U, cases)
+        found = _group_coefficient_range(group, name, counts_UK, missing_U, cases)
         yield _bound_row(group, name, found, group.n_missing)
 
 
@@ -320,7 +330,7 @@ def _scored_bounds(group: Group, name: str, level: Level, *, counted: bool) -> R
     return {**row, "measurement": level, "statistic": words}
 
 
-def _range(
+def _group_coefficient_range(
     group: Group,
     name: str,
     counts_UK: NDArray[np.int64],
@@ -351,7 +361,7 @@ def _of_cases(
     return CompletedRange(low=min(known), high=max(known)) if len(known) == 2 else CompletedRange()
 
 
-def _replies(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _group_replies_both_ways(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Replies with a verdict and without, requests that failed taken as neither and as both."""
     table = group.table
     failed, scored = table.n_rows(FAILED), table.n_rows(SCORED)
@@ -374,7 +384,7 @@ def _bound_row(
     if found.low is None:
         words, known = "", {"no_interval": why or UNBOUNDED}
     return {
-        **_without_value(group, "bounds", name, "nominal", words),
+        **_coefficient_row_without_value(group, "bounds", name, "nominal", words),
         "low": found.low,
         "high": found.high,
         "n_categories": group.n_categories,
@@ -414,14 +424,18 @@ def continuous_rows(
         lost = policy == "category" and group.n_without > 0
         for name in named:
             if name not in OF_NUMBERS:
-                yield _without_value(group, policy, name, "nominal", _MANY, "continuous_scores")
+                yield _coefficient_row_without_value(
+                    group, policy, name, "nominal", _MANY, "continuous_scores"
+                )
             for level in levels or ("interval",) if name in OF_NUMBERS else ():
                 if lost:
-                    yield _without_value(
+                    yield _coefficient_row_without_value(
                         group, policy, name, level, _MANY, "category_needs_nominal"
                     )
                 elif level != "interval":
-                    yield _without_value(group, policy, name, level, _MANY, "continuous_scores")
+                    yield _coefficient_row_without_value(
+                        group, policy, name, level, _MANY, "continuous_scores"
+                    )
                 else:
                     yield _moment_row(group, policy, name, group.moments)
 
@@ -448,7 +462,7 @@ def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
     }
 
 
-def _without_value(
+def _coefficient_row_without_value(
     group: Group, policy: Missing, name: str, level: str, words: str, why: str | None = None
 ) -> Row:
     """A row without a value, and why."""
@@ -565,7 +579,7 @@ def error_rows(group: Group) -> Iterator[Row]:
     """
     policy: Missing = "drop" if group.n_without else "category"
     words = "root mean variance of one rating of a unit, in points"
-    row = _without_value(group, policy, "standard_error", "interval", words)
+    row = _coefficient_row_without_value(group, policy, "standard_error", "interval", words)
     moments = group.moments
     if moments is None and group.table.kinds.filter(SCORED)["score"].null_count():
         yield {**row, "undefined": "no_scores"}

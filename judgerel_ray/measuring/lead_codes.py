@@ -150,7 +150,7 @@ def replies_of(group: Group) -> Replies:
         verdicts = table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0) & SCORED)
         named = verdicts.select(LABEL).to_series().unique()
         only = str(named.item()) if named.len() == 1 else None
-        places = _places(group.rows, n_valid) if group.rows.places else frozenset()
+        places = _lead_verdict_places(group.rows, n_valid) if group.rows.places else frozenset()
     return Replies(n_valid=n_valid, n_replies=n_replies, only=only, places=places)
 
 
@@ -163,16 +163,18 @@ def replies_in(rows: pl.DataFrame) -> Replies:
     >>> replies_in(pl.DataFrame(counted)).n_replies
     4
     """
-    held = rows.select(n_valid=_rows(SCORED), n_replies=_rows(~FAILED)).row(0)
+    held = rows.select(
+        n_valid=_lead_rows_of_kind(SCORED), n_replies=_lead_rows_of_kind(~FAILED)
+    ).row(0)
     return Replies(n_valid=held[0], n_replies=held[1])
 
 
-def _rows(kind: pl.Expr) -> pl.Expr:
+def _lead_rows_of_kind(kind: pl.Expr) -> pl.Expr:
     """How many rows of a kind."""
     return pl.col(N).filter(kind.fill_null(False)).sum().cast(pl.Int64)
 
 
-def _places(rows: UnitRows, n_valid: int) -> frozenset[str]:
+def _lead_verdict_places(rows: UnitRows, n_valid: int) -> frozenset[str]:
     """The places that verdicts name, where labels were counted."""
     stood = rows.by_place()
     n_placed = stood.totals()

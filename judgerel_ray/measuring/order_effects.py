@@ -150,7 +150,11 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
     verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
         for policy in policies:
-            counts = _counts(rows.long(group.unit), group, policy) if group.moments else None
+            counts = (
+                _order_effect_unit_counts(rows.long(group.unit), group, policy)
+                if group.moments
+                else None
+            )
             yield _swap_row(group, policy, counts)
     if "place_consistency" in names:
         stood = group.table.places_UP
@@ -164,7 +168,7 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
             effect = order_effect(
                 found.counts_UV, found.clusters_U, confidence=group.intervals.confidence
             )
-            yield _row(group, policy, effect)
+            yield _order_effect_row(group, policy, effect)
     placed = [name for name in names if name in ("position_bias", "first_place")]
     if placed:
         labels, questions = _labels_by_order(group)
@@ -175,10 +179,12 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
             shown = position_bias(labels, questions, confidence=at) if bias else first_place(
                 labels, questions, first=first, confidence=at
             )  # fmt: skip
-            yield _row(group, verdicts, shown, crossed=ORDER in group.unit)
+            yield _order_effect_row(group, verdicts, shown, crossed=ORDER in group.unit)
 
 
-def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
+def _order_effect_unit_counts(
+    rows: pl.DataFrame, group: Group, policy: Missing
+) -> NDArray[np.int64]:
     """Counts of the group's units, each score a value of its own."""
     return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
 
@@ -231,7 +237,7 @@ def _swap_row(
         n_units=0, n_raters=0, n_ratings=0, n_missing=0,
     )  # fmt: skip
     if levels is None or levels.orders_U is None or table.turned_U is None:
-        return _row(group, policy, none, crossed=False)
+        return _order_effect_row(group, policy, none, crossed=False)
     if counts is None and table.turned_U is levels.items_U:
         laid = swap_layout(group.laid_out(policy))
         n_ratings = int(table.counts(value_of(policy)).counts_UV.sum())
@@ -243,7 +249,7 @@ def _swap_row(
         laid = lay_out_levels(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
     terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
-        return _row(group, policy, none)
+        return _order_effect_row(group, policy, none)
     share = float(terms.value(terms.terms_CT.sum(axis=0)))
     interval = student_interval(
         share, terms.left_out(), group.intervals.confidence, chance_corrected=False,
@@ -254,15 +260,17 @@ def _swap_row(
         n_ratings=n_ratings, n_units=terms.questions_C.size,
     )  # fmt: skip
     if of_places:  # shuffled over the questions, verdicts that go by place still do
-        return _row(group, policy, estimated) | method_columns(words, interval)
+        return _order_effect_row(group, policy, estimated) | method_columns(words, interval)
     floor = facet_floors(laid, levels, [FacetTarget(name="percent_agreement")])[0]
     estimated = replace(
         estimated, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
     )  # fmt: skip
-    return _row(group, policy, estimated) | method_columns(words, interval, floor)
+    return _order_effect_row(group, policy, estimated) | method_columns(words, interval, floor)
 
 
-def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
+def _order_effect_row(
+    group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True
+) -> Row:
     """One row of the result."""
     interval = Interval(
         kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units,
@@ -328,12 +336,16 @@ def places_named_by_verdicts(
         n_verdicts=_N.sum().cast(pl.Int64),
         n_questions=pl.col("item_id").n_unique().cast(pl.Int64),
         is_place=(pl.col("label") != pl.col("verdict")).any(),
-        **_menu(counts, menus or {}),
+        **_order_effect_menu_size(counts, menus or {}),
     )
     basis = basis if groups else basis.drop("__all")
-    orders = _over(question, groups, n_orders=pl.col("__orders").max().cast(pl.Int64))
-    found = _joined(basis, orders, groups)
-    found = _joined(found, _shares(counts, question, groups), groups)
+    orders = _order_effects_by_group(
+        question, groups, n_orders=pl.col("__orders").max().cast(pl.Int64)
+    )
+    found = _order_effects_joined(basis, orders, groups)
+    found = _order_effects_joined(
+        found, _order_effect_label_shares(counts, question, groups), groups
+    )
     found = found.filter(pl.col("n_verdicts") > 0)
     return found.sort(groups) if groups else found
 
@@ -361,7 +373,9 @@ def _label_counts(
     return counted.collect(engine="streaming").sort([*kept, ORDER, "verdict", "label"])
 
 
-def _menu(counts: pl.DataFrame, menus: Mapping[str, Mapping[str, int]]) -> Mapping[str, pl.Expr]:
+def _order_effect_menu_size(
+    counts: pl.DataFrame, menus: Mapping[str, Mapping[str, int]]
+) -> Mapping[str, pl.Expr]:
     """The number of options declared for all rows of a group alike."""
     size = pl.lit(None, pl.Int64)
     if {"protocol", "benchmark"} <= set(counts.columns):
@@ -373,25 +387,27 @@ def _menu(counts: pl.DataFrame, menus: Mapping[str, Mapping[str, int]]) -> Mappi
     return {"n_options": pl.when(alike).then(size.first())}
 
 
-def _shares(counts: pl.DataFrame, question: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+def _order_effect_label_shares(
+    counts: pl.DataFrame, question: pl.DataFrame, groups: Sequence[str]
+) -> pl.DataFrame:
     """Shares of labels: means over questions, each with half its interval."""
     unit = [*groups, "item_id"]
     labels = counts.select(*groups, "label").unique()
     seen = counts.group_by([*unit, "label"]).agg(_N.sum())
     whole = (
-        _joined(question, labels, groups)
+        _order_effects_joined(question, labels, groups)
         .join(seen, on=[*unit, "label"], how="left", nulls_equal=True)
         .with_columns(share=_N.fill_null(0.0) / pl.col("__of"))
         .sort([*unit, "label"])
     )
     by_label = whole.group_by([*groups, "label"]).agg(
-        share=pl.col("share").mean(), half=_half("share")
+        share=pl.col("share").mean(), half=_half_label_share_interval("share")
     )
     one = pl.struct("label", "share", "half")
-    return _over(by_label.sort([*groups, "label"]), groups, shares=one.implode())
+    return _order_effects_by_group(by_label.sort([*groups, "label"]), groups, shares=one.implode())
 
 
-def _half(name: str) -> pl.Expr:
+def _half_label_share_interval(name: str) -> pl.Expr:
     """Half the 95 % t interval of a mean over questions; null where they do not differ."""
     from scipy.special import stdtrit
 
@@ -405,14 +421,18 @@ def _half(name: str) -> pl.Expr:
     return pl.col(name).implode().map_elements(half, return_dtype=pl.Float64).first()
 
 
-def _over(frame: pl.DataFrame, groups: Sequence[str], **made: pl.Expr) -> pl.DataFrame:
+def _order_effects_by_group(
+    frame: pl.DataFrame, groups: Sequence[str], **made: pl.Expr
+) -> pl.DataFrame:
     """Aggregate by group, of which there may be one that has no columns."""
     if groups:
         return frame.group_by(groups, maintain_order=True).agg(**made)
     return frame.select(**made)
 
 
-def _joined(left: pl.DataFrame, right: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+def _order_effects_joined(
+    left: pl.DataFrame, right: pl.DataFrame, groups: Sequence[str]
+) -> pl.DataFrame:
     """Join by group, null being a value."""
     if groups:
         return left.join(right, on=groups, how="left", nulls_equal=True)

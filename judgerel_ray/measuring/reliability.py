@@ -197,9 +197,15 @@ def reduce_judgments(
         *COEFFICIENTS, *LEADING, *OF_GOLD, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
     )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
-    chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
-    policies = _known(missing, POLICIES, "missing policy")
-    levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
+    chosen = _known_coefficient_names(
+        by_default if coefficients is None else coefficients, known, "coefficient"
+    )
+    policies = _known_coefficient_names(missing, POLICIES, "missing policy")
+    levels = (
+        None
+        if measurement is None
+        else _known_coefficient_names(measurement, LEVELS, "measurement")
+    )
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     _check_items(items, chosen, columns)
     right = _labels_known(coefficients, items, columns)
@@ -371,23 +377,25 @@ def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
     return [name for name in (GOLD, PEOPLE) if name in columns] if wanted else []
 
 
-def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
+def _known_coefficient_names(
+    names: Sequence[str], known: Sequence[_Name], what: str
+) -> tuple[_Name, ...]:
     """The names in the order they are known in; each must be known, and there must be one."""
     if not names:
-        raise SweepError(f"no {what} given, expected some of {_listed(known)}")
+        raise SweepError(f"no {what} given, expected some of {_first_coefficient_names(known)}")
     for name in names:
         if name not in known:
             plain = name.lower()
             parts = [one for one in known if plain in one.split("_")]
             near = parts or get_close_matches(plain, known, n=3)
             raise SweepError(
-                f"unknown {what} {name!r}, expected one of {_listed(known)}",
+                f"unknown {what} {name!r}, expected one of {_first_coefficient_names(known)}",
                 hint=" or ".join(map(str, near)) or None,
             )
     return tuple(name for name in known if name in names)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _first_coefficient_names(names: Sequence[str]) -> str:
     """The first of many names: a line is read to its end."""
     return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
 

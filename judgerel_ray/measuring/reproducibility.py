@@ -99,8 +99,12 @@ def reproducible_rows(
             if level in ("ordinal", "ratio"):
                 pair_names = [name for name in pair_names if name != "icc1"]
                 if "icc1" in named and "interval" not in chosen:
-                    yield from _rows(group, facets, policy, ["icc1"], "interval", moments_U3)
-            yield from _rows(group, facets, policy, pair_names, level, moments_U3)
+                    yield from _reproducibility_rows_at_level(
+                        group, facets, policy, ["icc1"], "interval", moments_U3
+                    )
+            yield from _reproducibility_rows_at_level(
+                group, facets, policy, pair_names, level, moments_U3
+            )
         if moments_U3 is None:
             others = [name for name in coefficients if _is_pooled(name)]
             yield from _pooled_rows(group, facets, policy, others)
@@ -108,7 +112,9 @@ def reproducible_rows(
         yield from _class_rows(group, facets)
     if "standard_error" in coefficients:
         last: Missing = "drop" if group.n_without else "category"
-        yield from _rows(group, facets, last, ["standard_error"], "interval", moments_U3)
+        yield from _reproducibility_rows_at_level(
+            group, facets, last, ["standard_error"], "interval", moments_U3
+        )
 
 
 def several_prompts(group: Group) -> bool:
@@ -147,11 +153,13 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
         laid = lay_out_levels(found.counts_UV, facets, distances_VV=chosen)
         floor = facet_floors(laid, facets, [one])[0]
         terms = reproducibility_terms(one.name, laid, facets, clusters_U=group.table.clusters_U)
-        pooled = _by_question(group, terms, found.counts_UV)
-        row = _row(group, terms, pooled, one, floor, None, "nominal")
+        pooled = _reproducibility_counts(group, terms, found.counts_UV)
+        row = _reproducibility_row(group, terms, pooled, one, floor, None, "nominal")
         name = f"class_agreement:{str(value).removeprefix('=')}"
         n_counted = int(found.counts_UV.sum())
-        yield _completed(group, {**row, "coefficient": name}, policy, "nominal", None, n_counted)
+        yield _completed_reproducibility_row(
+            group, {**row, "coefficient": name}, policy, "nominal", None, n_counted
+        )
 
 
 def _pooled_rows(
@@ -183,16 +191,16 @@ def _pooled_rows(
     ]
     for statistic, floor in zip(statistics, noise_floors(pooled, statistics), strict=True):
         if why:
-            row = _without_value(statistic.name, statistic.estimator, why)
+            row = _reproducibility_without_value(statistic.name, statistic.estimator, why)
         else:
             words = f"{statistic.estimator}, of all judgments of an item over its levels"
             value = replace(measure(pooled, statistic), estimator=words)
             row = measured_row(value, group.intervals.interval(pooled, statistic, owners), floor)
         printed = categories if statistic.name == "entropy_agreement" else None
-        yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
+        yield _completed_reproducibility_row(group, row, policy, "nominal", printed, int(m_U.sum()))
 
 
-def _completed(
+def _completed_reproducibility_row(
     group: Group,
     row: Row,
     policy: Missing,
@@ -217,7 +225,7 @@ def _completed(
     }
 
 
-def _rows(
+def _reproducibility_rows_at_level(
     group: Group,
     facets: FacetLevels,
     policy: Missing,
@@ -230,7 +238,7 @@ def _rows(
         return
     categories = group.n_categories_of(policy)
     wanted = [FacetTarget(name=name, n_categories=max(1, categories)) for name in names]
-    why = _why_not(group, policy, level, moments_U3)
+    why = _why_not_reproducibility(group, policy, level, moments_U3)
     units: NDArray[np.generic]
     if why or moments_U3 is not None:
         units = np.zeros((0, 3)) if moments_U3 is None else moments_U3
@@ -255,7 +263,7 @@ def _rows(
         )
         floors = facet_floors(laid, facets, wanted)
         terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
-        pooled = _by_question(group, terms, units) if distances is not None else None
+        pooled = _reproducibility_counts(group, terms, units) if distances is not None else None
         several = [(one.name, one.n_categories) for one in wanted]
         left_out = left_out_values(terms.terms_CT, several, laid.form_FF)
         apart = mean_distance(terms.terms_CT.sum(axis=0)) if by_name else 1.0
@@ -265,12 +273,12 @@ def _rows(
             form = MOMENT_FORM if distances is None else distances
             value = pair_value(one.name, form, one.n_categories)
             terms = replace(terms, name=one.name, value=value)
-        row = _row(group, terms, pooled, one, floor, why, level, without, chance)
+        row = _reproducibility_row(group, terms, pooled, one, floor, why, level, without, chance)
         printed = categories if one.name in _WITH_CATEGORIES else None
-        yield _completed(group, row, policy, level, printed, counted)
+        yield _completed_reproducibility_row(group, row, policy, level, printed, counted)
 
 
-def _why_not(
+def _why_not_reproducibility(
     group: Group, policy: Missing, level: Level, moments_U3: NDArray[np.float64] | None
 ) -> str | None:
     """Why these data have no such coefficient at all."""
@@ -319,7 +327,7 @@ def level_distances(
     return pairs.distances_VV / scale if scale > 0 else pairs.distances_VV
 
 
-def _by_question(
+def _reproducibility_counts(
     group: Group, terms: QuestionTerms, units: NDArray[np.generic]
 ) -> NDArray[np.float64]:
     """How often each question that takes part received each value, over all its levels."""
@@ -334,7 +342,7 @@ def _by_question(
     return np.stack(columns, axis=1)
 
 
-def _row(
+def _reproducibility_row(
     group: Group,
     terms: QuestionTerms | None,
     pooled_CV: NDArray[np.float64] | None,
@@ -347,17 +355,19 @@ def _row(
 ) -> Row:
     """One coefficient with its interval and its floor."""
     words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
-    words += f", {_drawn(group.nuisance)} drawn at random for each of two judgments"
+    words += (
+        f", {_nuisance_facets_in_words(group.nuisance)} drawn at random for each of two judgments"
+    )
     if why or terms is None:
-        return _without_value(one.name, words, why)
+        return _reproducibility_without_value(one.name, words, why)
     if not terms.questions_C.size:
-        return _without_value(one.name, words, "facets_not_crossed")
+        return _reproducibility_without_value(one.name, words, "facets_not_crossed")
     total = terms.terms_CT.sum(axis=0)
     value = float(terms.value(total))
     if np.isnan(value):
-        return _without_value(one.name, words, "no_variance")
+        return _reproducibility_without_value(one.name, words, "no_variance")
     once: list[Noted] = [] if repeats_known(total) else [(Flag.NO_REPEATS, ())]
-    interval = _interval(group, terms, value, pooled_CV, one, left_out, chance)
+    interval = _reproducibility_interval(group, terms, value, pooled_CV, one, left_out, chance)
     return {
         "coefficient": one.name,
         "value": value,
@@ -369,14 +379,14 @@ def _row(
     }
 
 
-def _without_value(name: str, words: str, why: str | None) -> Row:
+def _reproducibility_without_value(name: str, words: str, why: str | None) -> Row:
     """A coefficient that has no value, and why."""
     ends = dict.fromkeys(("value", "low", "high"))
     made = {**floor_columns(None), **method_columns(words)}
     return {"coefficient": name, **ends, **made, "undefined": why}
 
 
-def _interval(
+def _reproducibility_interval(
     group: Group,
     terms: QuestionTerms,
     value: float,
@@ -413,6 +423,6 @@ def _interval(
     return flagged(found, pooled_CV, np.arange(n), statistic)
 
 
-def _drawn(names: Sequence[str]) -> str:
+def _nuisance_facets_in_words(names: Sequence[str]) -> str:
     """The nuisance facets in words."""
     return " and ".join(name.replace("_", " ") for name in names)

@@ -74,16 +74,16 @@ def serving_of(
     """
     groups = group_columns(coefficients)
     if TEMPERATURE not in judged.frame.collect_schema():
-        return _nothing(coefficients)
+        return _empty_serving_coefficients(coefficients)
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():
-            return _nothing(coefficients)
+            return _empty_serving_coefficients(coefficients)
     found = serving_noise(judged.frame, groups=groups, block=block)
     if found.is_empty() or judged.run is None:
         return found
     try:
-        texts = hashed_texts(_texts(judged.run))
+        texts = hashed_texts(_serving_reply_texts(judged.run))
     except FileGone:
         return found
     return serving_noise(judged.keyed, groups=groups, block=block, texts=texts)
@@ -100,7 +100,7 @@ def texts_are_gone(serving: pl.DataFrame) -> bool:
     return not serving.is_empty() and SERVING[2] not in set(serving["coefficient"])
 
 
-def _nothing(coefficients: pl.DataFrame) -> pl.DataFrame:
+def _empty_serving_coefficients(coefficients: pl.DataFrame) -> pl.DataFrame:
     """No rows, in the columns of those that there might be."""
     return coefficients.select(*group_columns(coefficients), *Coefficients.columns).head(0)
 
@@ -125,7 +125,7 @@ def requested_serving(
     """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
     if not chosen:
-        return _nothing(coefficients)
+        return _empty_serving_coefficients(coefficients)
     found = serving_of(judged, coefficients, block=block)
     if named and found.is_empty():
         raise SweepError(
@@ -151,15 +151,21 @@ def serving_between(a: Snapshot, b: Snapshot) -> SharedRequests | None:
         return None
     if a.run and b.run:
         try:
-            texts = (hashed_texts(_texts(a.run)), hashed_texts(_texts(b.run)))
+            texts = (
+                hashed_texts(_serving_reply_texts(a.run)),
+                hashed_texts(_serving_reply_texts(b.run)),
+            )
             rows = shared_requests(keyed_a, keyed_b, judges=alike, texts=texts)
         except FileGone:  # texts are lost, verdicts are not
             pass
     judges = rows["judge"].unique(maintain_order=True).to_list()
     settings = {}
     if a.run and b.run:
-        of_a, of_b = _settings(a.run), _settings(b.run)
-        settings = {name: _differing(of_a.get(name, {}), of_b.get(name, {})) for name in judges}
+        of_a, of_b = _serving_settings_by_judge(a.run), _serving_settings_by_judge(b.run)
+        settings = {
+            name: _differing_serving_settings(of_a.get(name, {}), of_b.get(name, {}))
+            for name in judges
+        }
     return SharedRequests(rows=rows, settings=settings)
 
 
@@ -195,14 +201,14 @@ def with_shared(
     return pl.concat([differences, below], how="diagonal_relaxed").select(differences.columns)
 
 
-def _texts(run: RunDirectory) -> pl.LazyFrame:
+def _serving_reply_texts(run: RunDirectory) -> pl.LazyFrame:
     """The replies of a run by key."""
     from judgerel_ray.store import scan_completions
 
     return scan_completions(run, columns=("key", "text"))
 
 
-def _sweep(run: RunDirectory) -> Mapping[str, object]:
+def _serving_run_sweep(run: RunDirectory) -> Mapping[str, object]:
     """What a run's manifest says of its sweep; nothing where it is lost."""
     from judgerel_ray.store import read_manifest
 
@@ -215,10 +221,14 @@ def _sweep(run: RunDirectory) -> Mapping[str, object]:
 
 def _judges_in_common(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
     """Judges that both runs ask the same prompts: same weights, same asks but for how often."""
-    sweep_a, sweep_b = _sweep(a), _sweep(b)
-    if not sweep_a or _asks(sweep_a) is None or _asks(sweep_a) != _asks(sweep_b):
+    sweep_a, sweep_b = _serving_run_sweep(a), _serving_run_sweep(b)
+    if (
+        not sweep_a
+        or _serving_run_asks(sweep_a) is None
+        or _serving_run_asks(sweep_a) != _serving_run_asks(sweep_b)
+    ):
         return ()
-    judges_a, judges_b = _judges(sweep_a), _judges(sweep_b)
+    judges_a, judges_b = _serving_judge_fingerprints(sweep_a), _serving_judge_fingerprints(sweep_b)
     return tuple(
         name
         for name in judges_a
@@ -227,7 +237,7 @@ def _judges_in_common(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
     )
 
 
-def _asks(sweep: Mapping[str, object]) -> list[str] | None:
+def _serving_run_asks(sweep: Mapping[str, object]) -> list[str] | None:
     """What a sweep asks, amounts left out; None where prompts hold what a model wrote before."""
     asks = sweep.get("ask")
     if not isinstance(asks, list):
@@ -239,18 +249,18 @@ def _asks(sweep: Mapping[str, object]) -> list[str] | None:
     return sorted(json.dumps(one, sort_keys=True) for one in kept)
 
 
-def _judges(sweep: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
+def _serving_judge_fingerprints(sweep: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
     """Parts of the judges' fingerprints, by name."""
     judges = sweep.get("judge")
     return dict(judges) if isinstance(judges, Mapping) else {}
 
 
-def _settings(run: RunDirectory) -> dict[str, dict[str, str]]:
+def _serving_settings_by_judge(run: RunDirectory) -> dict[str, dict[str, str]]:
     """What is recorded of the engines of each judge: of its fingerprint, and of engines at work."""
     from judgerel_ray.store import checked_ledger
 
     found: dict[str, dict[str, str]] = {}
-    for name, parts in _judges(_sweep(run)).items():
+    for name, parts in _serving_judge_fingerprints(_serving_run_sweep(run)).items():
         flat = {
             key: value
             for key, value in parts.items()
@@ -273,7 +283,9 @@ def _settings(run: RunDirectory) -> dict[str, dict[str, str]]:
     return found
 
 
-def _differing(settings_a: Mapping[str, str], settings_b: Mapping[str, str]) -> tuple[str, ...]:
+def _differing_serving_settings(
+    settings_a: Mapping[str, str], settings_b: Mapping[str, str]
+) -> tuple[str, ...]:
     """Settings that are not the same in both, where both are known."""
     return tuple(
         f"{name} {settings_a.get(name, 'not set')} against {settings_b.get(name, 'not set')}"
@@ -319,15 +331,17 @@ def serving_noise(
     rows = _greedy_rows(frame, block)
     columns = rows.collect_schema().names()
     unit = [name for name in dict.fromkeys((*groups, "item_id", *FACETS)) if name in columns]
-    verdicts = _counted(rows, unit, value_of("category"))
+    verdicts = _serving_reply_counts(rows, unit, value_of("category"))
     if verdicts.is_empty() or verdicts[_MANY].max() < 2:  # type: ignore[operator]  # of integers
         return empty
-    found = [{**key, **row} for key, row in _rows(verdicts, groups, texts=False)]
+    found = [{**key, **row} for key, row in _serving_rows_of_groups(verdicts, groups, texts=False)]
     if texts is not None:
         read = rows.join(texts, on="key", how="inner").filter(pl.col(TEXT).is_not_null())
         found += [
             {**key, **row}
-            for key, row in _rows(_counted(read, unit, pl.col(TEXT)), groups, texts=True)
+            for key, row in _serving_rows_of_groups(
+                _serving_reply_counts(read, unit, pl.col(TEXT)), groups, texts=True
+            )
         ]
     table = Coefficients.frame(found, keys)
     order = pl.col("coefficient").replace_strict(list(SERVING), range(len(SERVING)))
@@ -363,7 +377,7 @@ def _greedy_rows(frame: pl.LazyFrame, block: BlockChoice) -> pl.LazyFrame:
     return rows.filter(~FAILED)
 
 
-def _counted(rows: pl.LazyFrame, unit: Sequence[str], value: pl.Expr) -> pl.DataFrame:
+def _serving_reply_counts(rows: pl.LazyFrame, unit: Sequence[str], value: pl.Expr) -> pl.DataFrame:
     """Numbers of replies of each unit by value, the most frequent first, and of all of them."""
     counts = rows.group_by(*unit, value.alias(_VALUE)).agg(pl.len().alias(_N))
     return (
@@ -377,7 +391,9 @@ def _counted(rows: pl.LazyFrame, unit: Sequence[str], value: pl.Expr) -> pl.Data
     )
 
 
-def _rows(units: pl.DataFrame, groups: Sequence[str], *, texts: bool) -> Iterator[tuple[Row, Row]]:
+def _serving_rows_of_groups(
+    units: pl.DataFrame, groups: Sequence[str], *, texts: bool
+) -> Iterator[tuple[Row, Row]]:
     """Every group's key, with each of its rows."""
     parts = units.partition_by(groups, maintain_order=True) if groups else [units]
     for part in parts:
@@ -388,7 +404,7 @@ def _rows(units: pl.DataFrame, groups: Sequence[str], *, texts: bool) -> Iterato
         facets = varying_facets(part, [name for name in FACETS if name in part.columns])
         questions = ["item_id", *(name for name in facets if name == "benchmark")]
         number = again.select(pl.struct(questions).rank("dense")).to_series().to_numpy()
-        found = differing_replies(_table(again[_N]), clusters_U=number)
+        found = differing_replies(_serving_count_table(again[_N]), clusters_U=number)
         basis: Row = {
             "unit": " x ".join(("item_id", *facets)),
             "n_items": found.n_questions,
@@ -396,11 +412,11 @@ def _rows(units: pl.DataFrame, groups: Sequence[str], *, texts: bool) -> Iterato
             "n_judgments": found.n_replies,
             "n_missing": 0,
         }
-        for row in _both(found, texts=texts):
+        for row in _differing_serving_share_rows(found, texts=texts):
             yield key, {**dict.fromkeys(Coefficients.columns), **basis, **row}
 
 
-def _both(found: Differing, *, texts: bool) -> Iterator[Row]:
+def _differing_serving_share_rows(found: Differing, *, texts: bool) -> Iterator[Row]:
     """The share of pairs, and that of questions."""
     what, names = ("texts", SERVING[2:]) if texts else ("verdicts", SERVING[:2])
     shares = (
@@ -416,7 +432,7 @@ def _both(found: Differing, *, texts: bool) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def _table(lists: pl.Series) -> NDArray[np.int64]:
+def _serving_count_table(lists: pl.Series) -> NDArray[np.int64]:
     """Lists of counts as rows of one length."""
     lengths = lists.list.len().to_numpy().astype(np.int64)
     counts_UV = np.zeros((lengths.size, int(lengths.max(initial=1))), dtype=np.int64)
@@ -454,7 +470,7 @@ def shared_requests(
     >>> shared_requests(rows, other).select("n_requests", "n_differing", "value").rows()
     [(2, 1, 0.5)]
     """
-    a, b = _replies(frame_a), _replies(frame_b)
+    a, b = _serving_replies_by_request(frame_a), _serving_replies_by_request(frame_b)
     if a is None or b is None:
         return RequestsDiffering.frame()
     if texts is not None:
@@ -477,7 +493,7 @@ def shared_requests(
     return table.sort(order, descending=[False, False, False, True])
 
 
-def _replies(frame: pl.LazyFrame) -> pl.LazyFrame | None:
+def _serving_replies_by_request(frame: pl.LazyFrame) -> pl.LazyFrame | None:
     """Replies of judges with what they say; None where requests have no keys."""
     columns = frame.collect_schema().names()
     if not set(_NEEDED) <= set(columns):

@@ -51,7 +51,7 @@ This is not sampling variation, and no number of another temperature includes it
     groups = rows_by_group(serving, columns).values()
     varying = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
     by_name = [{str(row["coefficient"]): row for row in rows} for rows in groups]
-    return [Paragraph(_line(rows, varying)) for rows in by_name]
+    return [Paragraph(_serving_group_sentence(rows, varying)) for rows in by_name]
 
 
 def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
@@ -79,7 +79,7 @@ def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
         "questions, verdict": "serving_noise_questions",
         "questions, text": "serving_noise_text_questions",
     }  # fmt: skip
-    columns = {head: _cell_of(name) for head, name in heads.items()}
+    columns = {head: _serving_share_cell(name) for head, name in heads.items()}
     differing = [row for row in every if row["value"]]
     findings = [
         *(
@@ -104,7 +104,7 @@ def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
     )
 
 
-def _cell_of(name: str) -> Callable[[Row], str]:
+def _serving_share_cell(name: str) -> Callable[[Row], str]:
     def write(row: Row) -> str:
         of = cast(Mapping[str, Row], row["of"]).get(name)
         return "-" if of is None or of["value"] is None else share_words(of)
@@ -157,12 +157,12 @@ def shared_blocks(
     caption = f"Serving noise: {count_of(n, 'request')} asked in both {names[0]} and {names[1]}"
     return [
         Table(caption, row_columns(heads, lines, words=heads[:4]), cards=True),
-        *(Paragraph(line) for line in _engines(settings)),
+        *(Paragraph(line) for line in _differing_serving_engines(settings)),
         Paragraph("".join([*(_WAYS[way] for way in ways), _APART])),
     ]
 
 
-def _engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _differing_serving_engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What is known to differ between the engines of each judge."""
     for judge, differing in settings.items():
         if differing:
@@ -171,7 +171,7 @@ def _engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"Engines of {judge} differ in nothing that is recorded."
 
 
-def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
+def _serving_group_sentence(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     """One group in a sentence or two."""
     first = next(iter(rows.values()))
     who = group_label(first, [name for name in varying if name != "temperature"])
@@ -207,11 +207,15 @@ def share_words(row: Row, words: str = "") -> str:
     >>> share_words({"value": 0.025, "low": 0.001, "high": 0.25})
     '2.5 % [0.1 %, 25 %]'
     """
-    ends = "" if row["low"] is None else f" [{_percent(row['low'])}, {_percent(row['high'])}]"
-    return f"{_percent(row['value'])}{words}{ends}"
+    ends = (
+        ""
+        if row["low"] is None
+        else f" [{_serving_share_in_percent(row['low'])}, {_serving_share_in_percent(row['high'])}]"
+    )
+    return f"{_serving_share_in_percent(row['value'])}{words}{ends}"
 
 
-def _percent(value: object) -> str:
+def _serving_share_in_percent(value: object) -> str:
     """A share in percent, to two figures that matter."""
     share = 100 * cast(float, value)
     return f"{share:.0f} %" if share in (0, 100) else f"{share:.{2 if share < 1 else 3}g} %"

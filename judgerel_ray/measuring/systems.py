@@ -177,8 +177,10 @@ def read_systems(
     """
     rows = answer_rows(judgments, more=by or ())
     names = _system_columns(rows, by)
-    rows = with_confidences(with_right(rows, gold), unit=_unit(rows, names), chances=chances)
-    known = _numbered(rows.filter(pl.col(GOLD).is_not_null()))
+    rows = with_confidences(
+        with_right(rows, gold), unit=_measured_system_unit(rows, names), chances=chances
+    )
+    known = _measured_system_answers(rows.filter(pl.col(GOLD).is_not_null()))
     refuse_unmatched_gold(known)
     varying = [name for name in names if known[name].n_unique() > 1]
     varying = [name for name in names if name in ("judge", *varying)]
@@ -301,13 +303,13 @@ def _system_columns(rows: pl.DataFrame, by: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(by))
 
 
-def _unit(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
+def _measured_system_unit(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Columns of a question as it was asked: what its replications have in common."""
     facets = [name for name in FACETS if name in rows.columns and name not in names]
     return [*names, ITEM, *(name for name in facets if name not in _SETTINGS)]
 
 
-def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
+def _measured_system_answers(rows: pl.DataFrame) -> pl.DataFrame:
     """The answers with a number for every item of every benchmark."""
     keys = [name for name in ("benchmark", ITEM) if name in rows.columns]
     return rows.with_columns(pl.struct(keys).rank("dense").cast(pl.Int64).alias(QUESTION))

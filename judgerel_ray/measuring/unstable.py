@@ -76,7 +76,7 @@ def least_stable(
     )
     groups = rows.partition_by(counted.groups) if counted.groups else [rows]
     rated = [part for part in groups if level_of_scale(part, scales) != "nominal"]
-    spreads = _spreads(pl.concat(rated or [rows.clear()]), unit)
+    spreads = _unstable_rating_spreads(pl.concat(rated or [rows.clear()]), unit)
     units = units.join(spreads, on=unit, how="left", nulls_equal=True)
     units = units.with_columns(pl.col("rated").fill_null(value=False))
     verdicts = units.filter(~pl.col("rated")).sort(["agreement", *unit])
@@ -84,7 +84,7 @@ def least_stable(
     return pl.concat([verdicts.head(n), ratings.head(n)])
 
 
-def _spreads(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+def _unstable_rating_spreads(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     """The standard deviation of the ratings of every unit, null below two of them."""
     there = pl.col("score").is_not_null() & SCORED
     n, score = (pl.col(name).filter(there).cast(pl.Float64) for name in ("n", "score"))
@@ -132,7 +132,7 @@ def _unstable_table(
     if rated:
         head, cells = "standard deviation, points", [number(row["spread"]) for row in rows]
     columns = [
-        *_named(rows, names, questions),
+        *_unstable_row_names(rows, names, questions),
         Column(head=head, cells=cells, is_number=True),
         counts("replies", [row["n_replications"] for row in rows]),
         Column(head="verdicts", cells=[replied_shares(row) for row in rows], kind="prose"),
@@ -142,7 +142,9 @@ def _unstable_table(
     return Table("Questions by the share of agreeing pairs of replications", columns)
 
 
-def _named(rows: Sequence[Row], names: Sequence[str], questions: QuestionTexts) -> list[Column]:
+def _unstable_row_names(
+    rows: Sequence[Row], names: Sequence[str], questions: QuestionTexts
+) -> list[Column]:
     """What names every row; a question by its text, where that is known."""
     keys = {name: column for name, column in zip(names, key_columns(rows, names), strict=True)}
     texts = [question_text(row, questions) for row in rows]

@@ -157,7 +157,7 @@ def fit_by_library(corr_KK: Floats) -> FactorFit:
 
     Raises numpy's LinAlgError for singular correlations, SweepError without the extra ``legacy``.
     """
-    with _library() as seen:
+    with _paper_library_warnings() as seen:
         from factor_analyzer import FactorAnalyzer
 
         analysis = FactorAnalyzer(
@@ -165,7 +165,9 @@ def fit_by_library(corr_KK: Floats) -> FactorFit:
         )
         analysis.fit(corr_KK)
     converged = not any("converge" in str(warning.message) for warning in seen)
-    return _fit(corr_KK, np.asarray(analysis.loadings_, dtype=np.float64), converged=converged)
+    return _paper_omega_total(
+        corr_KK, np.asarray(analysis.loadings_, dtype=np.float64), converged=converged
+    )
 
 
 def fit_by_derivatives(corr_KK: Floats) -> FactorFit:
@@ -199,14 +201,16 @@ def fit_by_derivatives(corr_KK: Floats) -> FactorFit:
     np.fill_diagonal(reduced, 1 - found.x)
     values, vectors = np.linalg.eigh(reduced)
     loadings = (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1][:, :N_FACTORS]
-    with _library():
+    with _paper_library_warnings():
         from factor_analyzer import Rotator
 
         pattern = Rotator(method="oblimin").fit_transform(loadings)
-    return _fit(corr_KK, np.asarray(pattern, dtype=np.float64), converged=bool(found.success))
+    return _paper_omega_total(
+        corr_KK, np.asarray(pattern, dtype=np.float64), converged=bool(found.success)
+    )
 
 
-def _fit(corr_KK: Floats, pattern_KF: Floats, *, converged: bool) -> FactorFit:
+def _paper_omega_total(corr_KK: Floats, pattern_KF: Floats, *, converged: bool) -> FactorFit:
     """Omega total from pattern loadings taken for orthogonal ones."""
     uniqueness = 1 - (pattern_KF**2).sum(axis=1)
     total = corr_KK.sum()
@@ -218,7 +222,7 @@ def _fit(corr_KK: Floats, pattern_KF: Floats, *, converged: bool) -> FactorFit:
 
 
 @contextmanager
-def _library() -> Iterator[list[warnings.WarningMessage]]:
+def _paper_library_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """Collect what the library and those it stands on warn of; say which extra is missing."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -529,9 +533,10 @@ def schroeder2024_noise_floor(
     if design.undefined or design.n_varying < 2:
         return Schroeder2024Noise(alpha=PermutationNull(), omega=PermutationNull())
     observed = observed or schroeder2024(codes_RQ)
-    alphas, omegas = _null(design, n_permutations, seed)
+    alphas, omegas = _paper_shuffled_estimates(design, n_permutations, seed)
     return Schroeder2024Noise(
-        alpha=_summary(observed.alpha, alphas), omega=_summary(observed.omega, omegas)
+        alpha=_paper_estimate_summary(observed.alpha, alphas),
+        omega=_paper_estimate_summary(observed.omega, omegas),
     )
 
 
@@ -575,7 +580,9 @@ def independence_alpha(*, n_varying: int, n_constant: int, n_replications: int) 
     return (c + k * alpha) / (c + k)
 
 
-def _null(design: Design, n_permutations: int, seed: int) -> tuple[Floats, Floats]:
+def _paper_shuffled_estimates(
+    design: Design, n_permutations: int, seed: int
+) -> tuple[Floats, Floats]:
     """Alphas and omegas of shuffled codes; NaN where the factor analysis fails."""
     # Sorted inside and among questions: the seed meets the same table whatever the order of rows.
     codes = np.sort(design.varying_RK, axis=0)
@@ -592,7 +599,7 @@ def _null(design: Design, n_permutations: int, seed: int) -> tuple[Floats, Float
     return alphas, omegas
 
 
-def _summary(value: float | None, null: NDArray[np.float64]) -> PermutationNull:
+def _paper_estimate_summary(value: float | None, null: NDArray[np.float64]) -> PermutationNull:
     """Mean, spread and share at least as extreme."""
     valid = null[~np.isnan(null)]
     n_failed = null.size - valid.size

@@ -105,7 +105,7 @@ _RIGHT = "schroeder2024_right_answers"
 _NONE = Interval(undefined="undefined")
 
 
-def _row(
+def _published_paper_row(
     group: Group, name: str, words: str, value: float | None = None, *, undefined: str | None,
     interval: Interval = _NONE, floor: NoiseFloor | None = None, noted: Sequence[Noted] = (),
     measurement: str = "nominal", n_missing: int = 0,
@@ -127,53 +127,53 @@ def _row(
     }
 
 
-def _spread(group: Group, rows: pl.DataFrame, name: str) -> Iterator[Row]:
+def _published_judge_agreement(group: Group, rows: pl.DataFrame, name: str) -> Iterator[Row]:
     """Table 1: five numbers of the agreement between judges, over replications."""
     rule = _SPREADS[name]
     words = f"agreement of pairs of judges in each replication; {_RULES[rule]}"
     if "judge" not in group.unit:
-        return _five(group, name, words, undefined="single_judge")
+        return _five_numbers_of_paper(group, name, words, undefined="single_judge")
     apart = [one for one in group.unit if one not in ("judge", "judge_fingerprint")]
     codes = code_table(rows, unit=apart, raters=["judge"])
     if codes is None:
-        return _five(group, name, words, undefined="no_letter_codes")
+        return _five_numbers_of_paper(group, name, words, undefined="no_letter_codes")
     found = inter_rater_spread(codes, non_response=rule)  # type: ignore[arg-type]
-    return _five(group, name, words, found.summary, undefined="no_pair_of_answers")
+    return _five_numbers_of_paper(group, name, words, found.summary, undefined="no_pair_of_answers")
 
 
-def _right(group: Group, rows: pl.DataFrame) -> Iterator[Row]:
+def _published_correct_counts(group: Group, rows: pl.DataFrame) -> Iterator[Row]:
     """Table 4: five numbers of how many verdicts on a question are "correct"."""
     words = "verdicts that say correct, by question"
     if not is_correctness(rows):
-        return _five(group, _RIGHT, words, undefined="no_right_and_wrong")
+        return _five_numbers_of_paper(group, _RIGHT, words, undefined="no_right_and_wrong")
     right = pl.col(LETTER).str.to_lowercase() == "correct"
     found = five_numbers(rows.group_by("item_id").agg(right.sum().alias("n"))["n"].to_numpy())
     rules = rows["definition"].unique().to_list() if "definition" in rows.columns else []
     if len(rules) == 1 and rules[0]:
         words += f"; rule: {rules[0]}"
-    return _five(group, _RIGHT, words, found, undefined="no_verdicts")
+    return _five_numbers_of_paper(group, _RIGHT, words, found, undefined="no_verdicts")
 
 
-def _five(
+def _five_numbers_of_paper(
     group: Group, name: str, words: str, numbers: FiveNumbers | None = None, *, undefined: str
 ) -> Iterator[Row]:
     """Five numbers as rows; without them, the reason in each."""
     why = None if numbers else undefined
     for one, value in zip(_FIVE, numbers or repeat(None), strict=False):
-        yield _row(group, f"{name}_{one}", words, value, undefined=why)
+        yield _published_paper_row(group, f"{name}_{one}", words, value, undefined=why)
 
 
-def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> Row:
+def _published_paper_accuracy(group: Group, rows: pl.DataFrame, name: str) -> Row:
     """Table 5: the accuracy that a judge gives a model, with one of its two errors."""
     words = "share of verdicts that say correct; a reply without a verdict says incorrect"
     codes = code_table(rows, unit=group.unit) if is_correctness(rows) else None
     if codes is None:
-        return _row(group, name, words, undefined="no_right_and_wrong")
+        return _published_paper_row(group, name, words, undefined="no_right_and_wrong")
     found = head_to_tail_accuracy(codes)
     if found.value is None:
-        return _row(group, name, words, undefined="no_verdicts")
+        return _published_paper_row(group, name, words, undefined="no_verdicts")
     if name == _ACCURACY:
-        interval = _by_question(group, codes)
+        interval = _paper_accuracy_by_question(group, codes)
         error, error_name = (
             found.sampling_se,
             "sampling s.e. (other questions might have been asked)",
@@ -183,10 +183,12 @@ def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> Row:
         interval = _by_replication(found.value, error, found.n_replications)
     words += f"; {error_name} {'unknown' if error is None else f'{error:.2g}'}"
     noted: list[Noted] = [(Flag.MONTE_CARLO_ONLY, ())] if name == _MONTE_CARLO else []
-    return _row(group, name, words, found.value, undefined=None, interval=interval, noted=noted)
+    return _published_paper_row(
+        group, name, words, found.value, undefined=None, interval=interval, noted=noted
+    )
 
 
-def _by_question(group: Group, codes_RQ: NDArray[np.float64]) -> Interval:
+def _paper_accuracy_by_question(group: Group, codes_RQ: NDArray[np.float64]) -> Interval:
     """The interval of the accuracy over questions."""
     right = np.nansum(codes_RQ, axis=0).astype(np.int64)
     counts = np.stack([right, (~np.isnan(codes_RQ)).sum(axis=0) - right], axis=1)
@@ -241,11 +243,11 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     """
     for name in names:
         if name in _SPREADS:
-            yield from _spread(group, rows, name)
+            yield from _published_judge_agreement(group, rows, name)
         elif name == _RIGHT:
-            yield from _right(group, rows)
+            yield from _published_correct_counts(group, rows)
         elif name not in _ESTIMATOR:
-            yield _accuracy(group, rows, name)
+            yield _published_paper_accuracy(group, rows, name)
     if wanted := [name for name in names if name in _ESTIMATOR]:
         yield from _estimator_rows(group, rows, wanted)
 
@@ -276,7 +278,7 @@ def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> I
             mean=null.mean, sd=null.sd, p=null.p, n_permutations=null.n_permutations,
             kind=NullMethod.QUESTION_SHUFFLES if null.n_permutations else None,
         )  # fmt: skip
-        yield _row(
+        yield _published_paper_row(
             group, name, "; ".join(words), value, undefined=why, floor=floor, noted=noted,
             measurement="interval", n_missing=0 if codes is None else int(np.isnan(codes).sum()),
         )  # fmt: skip

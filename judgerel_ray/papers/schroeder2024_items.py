@@ -70,13 +70,15 @@ def load_schroeder2024(path: str) -> tuple[Item, ...]:
     >>> item.context, item.question, [option.option_id for option in item.options]
     ('It is 5.', 'What is?', ['m1', 'm2'])
     """
-    file, golds = _files(path)
+    file, golds = _schroeder_paper_item_files(path)
     nested = file_format(file) == "json"
     questions = _nested_questions(file) if nested else _table_questions(file)
-    return admit(((_item(asked, golds), asked.record) for asked in questions), path=path)
+    return admit(
+        ((_schroeder_paper_item(asked, golds), asked.record) for asked in questions), path=path
+    )
 
 
-def _files(path: str) -> tuple[str, dict[tuple[str, str], str]]:
+def _schroeder_paper_item_files(path: str) -> tuple[str, dict[tuple[str, str], str]]:
     """The file of prompts, and gold answers by question id and question."""
     if not is_folder(path):
         return path, {}
@@ -102,7 +104,7 @@ def _files(path: str) -> tuple[str, dict[tuple[str, str], str]]:
     return files[0], golds
 
 
-def _item(asked: _Question, golds: Mapping[tuple[str, str], str]) -> Item:
+def _schroeder_paper_item(asked: _Question, golds: Mapping[tuple[str, str], str]) -> Item:
     """One item, its prompt taken apart."""
     kind, _, rest = asked.question_id.partition(":")
     record = asked.record

@@ -60,7 +60,9 @@ def application_rows(
         named[part].replace("_", "/", 1) if named else None for part in ("judge", "responder")
     )
     for question, texts in document.items():
-        for replication, text in enumerate(_texts(texts, {"file": place, "question": question})):
+        for replication, text in enumerate(
+            _texts_of_paper_question(texts, {"file": place, "question": question})
+        ):
             yield judge, TEMPERATURE, question, HEAD_TO_TAIL, replication, text, responder
 
 
@@ -160,29 +162,33 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     [('mt_bench', 0.0, None, 'unparsed'), ('mt_bench', 0.0, None, 'conflicting')]
     """
     path = str(path)
-    if not _ending(path) and is_folder(path):
+    if not _paper_file_ending(path) and is_folder(path):
         return scored_answers(path)
-    if _ending(path) in _TABLES:
+    if _paper_file_ending(path) in _TABLES:
         rows = _from_table(path)
-    elif _ending(path) in (".zip", ".json"):
+    elif _paper_file_ending(path) in (".zip", ".json"):
         rows = pl.DataFrame(
-            [row for place, document in _read_documents(path) for row in _rows(document, place)],
+            [
+                row
+                for place, document in _read_documents(path)
+                for row in _rows_of_paper_release(document, place)
+            ],
             schema=_ROW_SCHEMA,
             orient="row",
         )
     else:
         raise SweepError(
             f"unknown kind of file, expected .zip, .json, {', '.join(_TABLES)}, "
-            f"got {_ending(path) or 'none'}",
+            f"got {_paper_file_ending(path) or 'none'}",
             where={"path": path},
         )
     if rows.is_empty():
         raise SweepError("the file holds no judgments", where={"file": path})
-    _refuse_twice(rows, path)
-    return _judgments(rows)
+    _refuse_paper_texts_twice(rows, path)
+    return _judgments_by_paper_rule(rows)
 
 
-def _judgments(rows: pl.DataFrame) -> pl.DataFrame:
+def _judgments_by_paper_rule(rows: pl.DataFrame) -> pl.DataFrame:
     """Texts replaced by what the authors' rule reads in them."""
     asked = pl.when(pl.col("benchmark") == HEAD_TO_TAIL).then(pl.lit("correctness"))
     rows = rows.with_columns(
@@ -211,15 +217,15 @@ def _judgments(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
+def _rows_of_paper_release(document: object, place: str) -> Iterator[tuple[object, ...]]:
     """Rows of one released file, in the order of `_ROW_SCHEMA`."""
     if is_application(document):
         yield from application_rows(document, place)
         return
-    for judge, temperatures in _object(document, place, "judges"):
-        for name, questions in _object(temperatures, place, "temperatures"):
-            temperature = _temperature(name, place)
-            for question, texts in _object(questions, place, "questions"):
+    for judge, temperatures in _members_of_paper_json(document, place, "judges"):
+        for name, questions in _members_of_paper_json(temperatures, place, "temperatures"):
+            temperature = _temperature_of_paper_key(name, place)
+            for question, texts in _members_of_paper_json(questions, place, "questions"):
                 benchmark = _BENCHMARKS.get(question.partition(":")[0])
                 if benchmark is None:
                     raise SweepError(
@@ -227,11 +233,11 @@ def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
                         where={"file": place, "judge": judge},
                     )
                 where = {"file": place, "judge": judge, "question": question}
-                for replication, text in enumerate(_texts(texts, where)):
+                for replication, text in enumerate(_texts_of_paper_question(texts, where)):
                     yield judge, temperature, question, benchmark, replication, text, None
 
 
-def _object(value: object, place: str, what: str) -> Iterator[tuple[str, object]]:
+def _members_of_paper_json(value: object, place: str, what: str) -> Iterator[tuple[str, object]]:
     """Members of a JSON object."""
     if not isinstance(value, Mapping) or not value:
         raise SweepError(
@@ -242,14 +248,14 @@ def _object(value: object, place: str, what: str) -> Iterator[tuple[str, object]
     yield from value.items()
 
 
-def _texts(value: object, where: Mapping[str, object]) -> list[str]:
+def _texts_of_paper_question(value: object, where: Mapping[str, object]) -> list[str]:
     """The texts of one question."""
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise SweepError("a question must hold a list of texts, one a replication", where=where)
     return value
 
 
-def _temperature(name: str, place: str) -> float:
+def _temperature_of_paper_key(name: str, place: str) -> float:
     """The number of a key such as ``temperature: 0.25``."""
     try:
         number = float(name.removeprefix(_TEMPERATURE))
@@ -264,9 +270,9 @@ def _temperature(name: str, place: str) -> float:
 
 def _from_table(path: str) -> pl.DataFrame:
     """A table in the types of `_COLUMNS`, its rows checked."""
-    table = _read_table(path)
+    table = _read_paper_table(path)
     if set(TABLE) <= set(table.columns):
-        return _checked(application_table(table, path), path)
+        return _checked_paper_rows(application_table(table, path), path)
     lacking = [name for name in _COLUMNS if name not in table.columns]
     if lacking:
         raise SweepError(
@@ -289,10 +295,10 @@ def _from_table(path: str) -> pl.DataFrame:
     broken = typed.select(pl.col("judge").is_null().arg_true()).to_series()
     if not broken.is_empty():
         raise SweepError("judge is missing", where={"file": path, "row": broken[0] + 1})
-    return _checked(typed, path)
+    return _checked_paper_rows(typed, path)
 
 
-def _checked(typed: pl.DataFrame, path: str) -> pl.DataFrame:
+def _checked_paper_rows(typed: pl.DataFrame, path: str) -> pl.DataFrame:
     """The rows, none of which says something impossible."""
     replication, temperature = pl.col("replication"), pl.col("temperature")
     rules = {
@@ -309,7 +315,7 @@ def _checked(typed: pl.DataFrame, path: str) -> pl.DataFrame:
     return typed.cast({"replication": pl.Int64})
 
 
-def _refuse_twice(rows: pl.DataFrame, path: str) -> None:
+def _refuse_paper_texts_twice(rows: pl.DataFrame, path: str) -> None:
     """Refuse two texts for the same replication."""
     key = ["judge", "temperature", "question_id", "replication"]
     twice = rows.filter(rows.select(key).is_duplicated()).head(1)
@@ -410,7 +416,7 @@ def _answer_rows(
     ]  # fmt: skip
 
 
-def _ending(path: str) -> str:
+def _paper_file_ending(path: str) -> str:
     """Lower-case suffix of a path."""
     return PurePosixPath(path).suffix.lower()
 
@@ -418,8 +424,8 @@ def _ending(path: str) -> str:
 def _read_documents(path: str) -> Iterator[tuple[str, object]]:
     """JSON documents of a ``.json`` file or of a zip of them, each with the place it stands at."""
     content = read_bytes(path)
-    if _ending(path) != ".zip":
-        yield path, _parsed(content, path)
+    if _paper_file_ending(path) != ".zip":
+        yield path, _parsed_paper_document(content, path)
         return
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -428,7 +434,7 @@ def _read_documents(path: str) -> Iterator[tuple[str, object]]:
             members = [
                 one
                 for one in found
-                if _ending(one.filename) == ".json"
+                if _paper_file_ending(one.filename) == ".json"
                 and not PurePosixPath(one.filename).name.startswith("._")
             ]
             if not members:
@@ -441,12 +447,12 @@ def _read_documents(path: str) -> Iterator[tuple[str, object]]:
             unpacking = Unpacking({"file": path})
             for one in members:
                 place = f"{path}:{one.filename}"
-                yield place, _parsed(read_member(archive, one, unpacking), place)
+                yield place, _parsed_paper_document(read_member(archive, one, unpacking), place)
     except (zipfile.BadZipFile, ValueError) as error:
         raise unreadable(path, error) from error
 
 
-def _read_table(path: str) -> pl.DataFrame:
+def _read_paper_table(path: str) -> pl.DataFrame:
     """A table of any kind that :func:`judgerel_ray.counting.files.source.read_source` reads."""
     source = read_source(path)
     for note in source.notes:
@@ -455,7 +461,7 @@ def _read_table(path: str) -> pl.DataFrame:
         return source.rows.collect()
 
 
-def _parsed(content: bytes, place: str) -> object:
+def _parsed_paper_document(content: bytes, place: str) -> object:
     """A JSON document."""
     try:
         document: object = json.loads(content)

@@ -231,12 +231,12 @@ def verbal_band(low: float | None, high: float | None) -> VerbalBand:
         return VerbalBand(None, ())
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low > high:
         raise ValueError(f"verbal_band: expected low <= high or no interval, got {low} and {high}")
-    first, last = (_place(end) for end in (low, high))
+    first, last = (_paper_band_index(end) for end in (low, high))
     spans = tuple(name for name, _ in BANDS[first : last + 1])
     return VerbalBand(spans[0] if len(spans) == 1 else None, spans)
 
 
-def _place(end: float) -> int:
+def _paper_band_index(end: float) -> int:
     """Index of the band a number lies in."""
     return next(place for place, (_, top) in enumerate(BANDS) if end <= top)
 
@@ -422,11 +422,11 @@ def head_to_tail_accuracy(correct_RQ: ArrayLike) -> AccuracyEstimate:
         )
     if not np.isin(correct[~np.isnan(correct)], (0.0, 1.0)).all():
         raise ValueError("head_to_tail_accuracy: values must be 0, 1 or NaN")
-    per_question, per_replication = _means(correct.T), _means(correct)
+    per_question, per_replication = _paper_row_means(correct.T), _paper_row_means(correct)
     return AccuracyEstimate(
         value=float(per_question.mean()) if per_question.size else None,
-        monte_carlo_se=_standard_error(per_replication),
-        sampling_se=_standard_error(per_question),
+        monte_carlo_se=_paper_standard_error(per_replication),
+        sampling_se=_paper_standard_error(per_question),
         n_questions=per_question.size,
         n_replications=per_replication.size,
     )
@@ -462,12 +462,12 @@ def _chooses_gold(text: str, asked: AnsweredQuestion) -> bool:
     return not all(repeated) and not any("incorrect" in sentence for sentence in sentences)
 
 
-def _means(values_NM: NDArray[np.float64]) -> NDArray[np.float64]:
+def _paper_row_means(values_NM: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means of rows over what is not missing; rows without anything are left out."""
     means: NDArray[np.float64] = np.nanmean(values_NM[~np.isnan(values_NM).all(axis=1)], axis=1)
     return means
 
 
-def _standard_error(means: NDArray[np.float64]) -> float | None:
+def _paper_standard_error(means: NDArray[np.float64]) -> float | None:
     """Standard error of the mean of independent values; None of fewer than two."""
     return float(means.std(ddof=1)) / math.sqrt(means.size) if means.size > 1 else None

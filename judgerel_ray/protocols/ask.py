@@ -81,7 +81,7 @@ class AdaptiveReplications(SweepTable):
         return self
 
 
-def _kind(value: object) -> str:
+def _protocol_ask_value_kind(value: object) -> str:
     """Which of the two a value is meant to be."""
     return TABLE if isinstance(value, dict | AdaptiveReplications) else NUMBER
 
@@ -89,7 +89,7 @@ def _kind(value: object) -> str:
 Replications = Annotated[
     Annotated[Whole, Field(ge=0, le=MOST_REPLICATIONS), Tag(NUMBER)]
     | Annotated[AdaptiveReplications, Tag(TABLE)],
-    Discriminator(_kind),
+    Discriminator(_protocol_ask_value_kind),
 ]
 
 

@@ -161,12 +161,18 @@ def load_criterion(name_or_path: str) -> Criterion:
         )
     check_keys(definitions, ("short", "long"), {**where, "table": "definitions"})
     return Criterion(
-        name=_checked_name(_text(content, "name", where) if "name" in content else name, where),
-        question=_text(content, "question", where),
+        name=_checked_name(
+            _protocol_criterion_text(content, "name", where) if "name" in content else name, where
+        ),
+        question=_protocol_criterion_text(content, "question", where),
         definitions={
             "none": "",
-            "short": _text(definitions, "short", {**where, "table": "definitions"}),
-            "long": _text(definitions, "long", {**where, "table": "definitions"}),
+            "short": _protocol_criterion_text(
+                definitions, "short", {**where, "table": "definitions"}
+            ),
+            "long": _protocol_criterion_text(
+                definitions, "long", {**where, "table": "definitions"}
+            ),
         },
     )
 
@@ -194,7 +200,9 @@ def _checked_name(name: str, where: Mapping[str, object]) -> str:
     return name
 
 
-def _text(content: Mapping[str, object], key: str, where: Mapping[str, object]) -> str:
+def _protocol_criterion_text(
+    content: Mapping[str, object], key: str, where: Mapping[str, object]
+) -> str:
     """A text that must be there, without blanks around it."""
     value = content.get(key)
     if not isinstance(value, str) or not value.strip():

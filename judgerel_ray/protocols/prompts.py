@@ -134,7 +134,7 @@ def labels_for(n: int) -> tuple[str, ...]:
     """
     if n < 0:
         raise ValueError(f"labels_for: n must be at least 0, got {n}")
-    return tuple(_label(place) for place in range(n))
+    return tuple(_option_label_in_prompt(place) for place in range(n))
 
 
 def render_respond(
@@ -177,7 +177,7 @@ def render_respond(
         values["response_1"] = first_response or ""
     elif form == "dialogue":
         form, values = "question", {"question": item.turns[0]}
-    return _message(template, "respond", form, values)
+    return _filled_prompt_message(template, "respond", form, values)
 
 
 def render_best_of(
@@ -219,7 +219,7 @@ def render_best_of(
         for name, option in zip(names, options, strict=True)
     )
     values = {**item_placeholders(item), "responses": lines}
-    return _message(template, "best_of", question_form(item), values)
+    return _filled_prompt_message(template, "best_of", question_form(item), values)
 
 
 def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
@@ -294,7 +294,7 @@ def menu_for(
     names, ids = tuple(labels), tuple(option_ids)
     words: tuple[tuple[str, ...], ...] = ()
     if declared is not None and scale is None:
-        words = _words(template, declared, names, texts)
+        words = _option_words_in_prompt(template, declared, names, texts)
         if declared.ties:
             names, ids, words = (*names, TIE), (*ids, TIE), (*words, declared.ties)
     return Menu(
@@ -303,7 +303,7 @@ def menu_for(
     )  # fmt: skip
 
 
-def _words(
+def _option_words_in_prompt(
     template: Template, declared: FormSpec, labels: tuple[str, ...], texts: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """The words that name each option, in the order shown."""
@@ -343,7 +343,7 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
     if item.gold is None:
         raise SweepError("correctness needs a gold answer", where={"item": item.item_id})
     values = {**item_placeholders(item), "ground_truth": item.gold, "prediction": response}
-    return _message(template, "correctness", question_form(item), values)
+    return _filled_prompt_message(template, "correctness", question_form(item), values)
 
 
 def as_plain(prompt: Sequence[Message]) -> str:
@@ -357,10 +357,10 @@ def as_plain(prompt: Sequence[Message]) -> str:
     return "\n\n".join(message.content for message in prompt)
 
 
-def _label(place: int) -> str:
+def _option_label_in_prompt(place: int) -> str:
     """Label of the option at a place counted from 0, as columns of a spreadsheet are named."""
     rest, last = divmod(place, len(ascii_uppercase))
-    return (_label(rest - 1) if rest else "") + ascii_uppercase[last]
+    return (_option_label_in_prompt(rest - 1) if rest else "") + ascii_uppercase[last]
 
 
 def item_placeholders(item: Item) -> dict[str, str]:
@@ -386,12 +386,12 @@ def item_placeholders(item: Item) -> dict[str, str]:
     return {"question_1": item.turns[0], "question_2": item.turns[1]}
 
 
-def _message(
+def _filled_prompt_message(
     template: Template, protocol: str, form: QuestionForm, values: Mapping[str, str]
 ) -> tuple[Message, ...]:
     """The filled text as one user message; of any protocol whose texts take the same values."""
     text = template.text(form)
-    if text not in RECORDED and _placeholders(text) != values.keys():
+    if text not in RECORDED and _prompt_placeholders(text) != values.keys():
         raise SweepError(
             f"template is of another protocol, expected {protocol}, got {template.protocol}",
             where={"template": template.name},
@@ -400,6 +400,6 @@ def _message(
 
 
 @lru_cache(maxsize=1024)
-def _placeholders(text: str) -> frozenset[str]:
+def _prompt_placeholders(text: str) -> frozenset[str]:
     """Names that a text has filled in."""
     return frozenset(match[2] for match in PLACEHOLDER.finditer(text) if match[2])

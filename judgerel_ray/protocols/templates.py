@@ -59,9 +59,9 @@ def load_template(protocol: str | AskKind, name_or_folder: str) -> Template:
     ('best_response', True, ['context', 'dialogue', 'question'])
     """
     kind = _kind_of(protocol)
-    folder = _folder(kind, name_or_folder)
-    settings_text, settings, declared = _settings(folder, kind)
-    texts = _texts(folder, kind)
+    folder = _prompt_template_folder(kind, name_or_folder)
+    settings_text, settings, declared = _template_settings(folder, kind)
+    texts = _template_texts(folder, kind)
     content = {"settings": settings_text, "texts": texts}
     return Template(
         name=folder.name,
@@ -100,7 +100,7 @@ def _kind_of(protocol: str | AskKind) -> AskKind:
     return protocol_named(protocol)
 
 
-def _folder(kind: AskKind, name: str) -> Path:
+def _prompt_template_folder(kind: AskKind, name: str) -> Path:
     """Folder of a shipped name or of a path."""
     is_path = holds_separator(name)
     shipped = shipped_templates(kind)
@@ -118,7 +118,7 @@ def _folder(kind: AskKind, name: str) -> Path:
     )
 
 
-def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpec | None]:
+def _template_settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpec | None]:
     """Text and checked content of ``template.toml``, and the form it declares for itself."""
     path = folder / _SETTINGS
     if not path.is_file():
@@ -127,7 +127,7 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpe
             where={"folder": folder},
             hint='write form = "best_response" and verdict = "first" into it',
         )
-    text = _read(path)
+    text = _read_template_text(path)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -136,7 +136,7 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpe
     for key, value in content.items():
         if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
-    declared = _declared(content, kind, path)
+    declared = _template_declared_form(content, kind, path)
     verdict = content.get("verdict")
     if verdict not in ("first", "last") and (verdict is not None or "form" in content):
         raise SweepError(
@@ -150,7 +150,9 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], FormSpe
     return text, content, declared
 
 
-def _declared(content: Mapping[str, object], kind: AskKind, path: Path) -> FormSpec | None:
+def _template_declared_form(
+    content: Mapping[str, object], kind: AskKind, path: Path
+) -> FormSpec | None:
     """The form that a folder declares for itself; None where it names one that ships."""
     form, where = content.get("form"), {"file": path}
     if form == DECLARED:
@@ -171,7 +173,7 @@ def _declared(content: Mapping[str, object], kind: AskKind, path: Path) -> FormS
     return declared_form(form, kind=kind, where={**where, "table": "form"})
 
 
-def _texts(folder: Path, kind: AskKind) -> dict[str, str]:
+def _template_texts(folder: Path, kind: AskKind) -> dict[str, str]:
     """Checked texts of a folder by question form."""
     known = kind.texts
     texts: dict[str, str] = {}
@@ -183,8 +185,8 @@ def _texts(folder: Path, kind: AskKind) -> dict[str, str]:
                 where={"folder": folder},
                 hint=nearest(path.stem, known),
             )
-        texts[path.stem] = _read(path)
-        _check(texts[path.stem], known[path.stem], path)
+        texts[path.stem] = _read_template_text(path)
+        _check_template_placeholders(texts[path.stem], known[path.stem], path)
     if not texts:
         raise SweepError(
             f"template folder has no text, expected {listed(f'{form}.txt' for form in known)}",
@@ -199,7 +201,7 @@ def _texts(folder: Path, kind: AskKind) -> dict[str, str]:
     return texts
 
 
-def _check(text: str, known: tuple[str, ...], path: Path) -> None:
+def _check_template_placeholders(text: str, known: tuple[str, ...], path: Path) -> None:
     """Refuse placeholders that nothing fills, and texts that leave out part of the item."""
     used = [match[2] for match in PLACEHOLDER.finditer(text) if match[2]]
     for name in used:
@@ -219,7 +221,7 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
         )
 
 
-def _read(path: Path) -> str:
+def _read_template_text(path: Path) -> str:
     """Text of a file with one kind of newline and none at the end."""
     return decoded(read_regular(path), where={"file": path}, lines=True).rstrip("\n")
 

@@ -114,26 +114,30 @@ def build_page(
     if lacks := not_drawn():
         warn_of([lacks])
     judged = with_scales(replicated(opened), options)
-    absent = _absent(judged)
-    texts = _questions(judged.run) if judged.run else None
+    absent = _page_without_verdicts_reason(judged)
+    texts = _page_question_texts(judged.run) if judged.run else None
     options_of = {"scales": options, "align": options, "correct": labels}
-    probabilities = _made("probabilities", judged, texts or {}, options=options_of)
+    probabilities = _page_blocks_of_verbs("probabilities", judged, texts or {}, options=options_of)
     measured = None if absent else page_data(judged, texts)
     page = render_report(
         measured,
-        title=_title(judged, judged.name),
-        asked=[*_ask_rows(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
-        standing=_standing(judged.run) if judged.run else None,
-        answers=_answers(judged.frame) if judged.run else None,
+        title=_page_title(judged, judged.name),
+        asked=[
+            *_ask_rows(judged, judged.name),
+            *unknown_scales(judged),
+            *_page_tolerance_rows(measured),
+        ],
+        standing=_page_run_standing(judged.run) if judged.run else None,
+        answers=_page_answers_landed(judged.frame) if judged.run else None,
         absent=absent,
         probabilities=probabilities,
-        sections=_made("section", measured, options=options_of) if measured else (),
+        sections=_page_blocks_of_verbs("section", measured, options=options_of) if measured else (),
         requirements=gate_by_default(judged, measured.coefficients) if measured else None,
     )
     return page, "" if probabilities else absent
 
 
-def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
+def _page_question_texts(run: RunDirectory) -> dict[tuple[str, str], str]:
     """Texts of a run's questions, by benchmark and item_id; without its items there are none."""
     if not run.exists("items.parquet"):
         return {}
@@ -142,14 +146,16 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
     return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
-def _made(field: str, *found: object, options: Mapping[str, object]) -> list[Block | FirstScreen]:
+def _page_blocks_of_verbs(
+    field: str, *found: object, options: Mapping[str, object]
+) -> list[Block | FirstScreen]:
     """What the functions that verbs name in a field make, each by the options of its verb."""
     named = {name: getattr(one, field) for name, one in all_verbs().items()}
     makers = {name: resolve_name(maker) for name, maker in named.items() if maker}
     return [block for name, make in makers.items() for block in make(*found, options.get(name))]
 
 
-def _tolerances(measured: PageData | None) -> list[tuple[str, str]]:
+def _page_tolerance_rows(measured: PageData | None) -> list[tuple[str, str]]:
     """How the confidence intervals of coefficients stand to the tolerances of the sweep."""
     if measured is None or "standing" not in measured.coefficients.columns:
         return []
@@ -170,7 +176,7 @@ def _tolerances(measured: PageData | None) -> list[tuple[str, str]]:
     ]
 
 
-def _absent(judged: Snapshot) -> str:
+def _page_without_verdicts_reason(judged: Snapshot) -> str:
     """Why a run has no verdicts; nothing where it has rows of judges, or is a file."""
     if judged.run is None:
         return ""
@@ -180,7 +186,7 @@ def _absent(judged: Snapshot) -> str:
         return ""
     answers = f"{roles.get('responder', 0):,} candidate answers landed"
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
-    if all(_reads(ask) for ask in asks):
+    if all(_page_ask_reads_chances(ask) for ask in asks):
         return (
             "This sweep reads probabilities; their tables are written when the run ends, and are "
             "not there yet."
@@ -190,7 +196,7 @@ def _absent(judged: Snapshot) -> str:
     return f"{answers}, and no judgment yet."
 
 
-def _answers(frame: pl.LazyFrame) -> pl.DataFrame:
+def _page_answers_landed(frame: pl.LazyFrame) -> pl.DataFrame:
     """Candidate answers that landed, counted."""
     written = frame.filter((pl.col("role") == "responder") & pl.col("outcome").is_null())
     by = ["judge", "benchmark", "stage", "temperature"]
@@ -206,7 +212,7 @@ def _answers(frame: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def _standing(run: RunDirectory) -> dict[str, object]:
+def _page_run_standing(run: RunDirectory) -> dict[str, object]:
     """How a run stands, and why requests are pending."""
     standing = read_status(run).as_json()
     if standing["state"] == "done":
@@ -228,7 +234,7 @@ def _standing(run: RunDirectory) -> dict[str, object]:
     return {**standing, "reasons": found.to_dicts()}
 
 
-def _title(judged: Snapshot, path: str) -> str:
+def _page_title(judged: Snapshot, path: str) -> str:
     """What the report is about."""
     if judged.run is None:
         return Path(path).name
@@ -239,16 +245,16 @@ def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
-        return [("file", path), ("asked", _varied(judged.frame)), *read]
+        return [("file", path), ("asked", _page_varied_facets(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     damage = unread_damage(judged.run)
     tokens = checked_ledger(judged.run).tokens
     several = len(sweep.ask) > 1
     return [
         ("sweep", sweep.name),
-        ("judges", ", ".join(f"{judge.name} ({_kind(judge)})" for judge in sweep.judge)),
+        ("judges", ", ".join(f"{judge.name} ({_page_judge_kind(judge)})" for judge in sweep.judge)),
         *(
-            (f"asked ({index + 1})" if several else "asked", _ask(ask))
+            (f"asked ({index + 1})" if several else "asked", _page_ask_in_words(ask))
             for index, ask in enumerate(sweep.ask)
         ),
         (
@@ -260,13 +266,13 @@ def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     ]
 
 
-def _ask(ask: AskTable) -> str:
+def _page_ask_in_words(ask: AskTable) -> str:
     """One ask in words: what was repeated, and what was varied."""
-    if _reads(ask):
+    if _page_ask_reads_chances(ask):
         heats = ", ".join(f"{value:g}" for value in ask.temperatures)
         return ask.kind.probability_words(ask, ", ".join(ask.templates), heats)
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
-    often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
+    often = [f"{_page_ask_repeats(ask)} at temperature {', '.join(warm)}"] if warm else []
     if 0.0 in ask.temperatures:
         greedy = (
             "greedy: repeats show the serving's noise only" if ask.repeat_greedy > 1 else "greedy"
@@ -278,12 +284,12 @@ def _ask(ask: AskTable) -> str:
     return text + ask.kind.prompt_words(ask, templates)
 
 
-def _reads(ask: AskTable) -> bool:
+def _page_ask_reads_chances(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
     return ask.kind.reads_probabilities(ask) is not None
 
 
-def _repeated(ask: AskTable) -> str:
+def _page_ask_repeats(ask: AskTable) -> str:
     """How often a sampled prompt is asked."""
     rule = ask.adaptive
     if rule is None:
@@ -294,7 +300,7 @@ def _repeated(ask: AskTable) -> str:
     )
 
 
-def _varied(frame: pl.LazyFrame) -> str:
+def _page_varied_facets(frame: pl.LazyFrame) -> str:
     """What a file of judgments varied, as far as it says."""
     columns = frame.collect_schema().names()
     names = [
@@ -314,7 +320,7 @@ def _varied(frame: pl.LazyFrame) -> str:
     )
 
 
-def _kind(judge: Judge) -> str:
+def _page_judge_kind(judge: Judge) -> str:
     """What a judge is, never passing a simulated one off as a judge."""
     if judge.engine == "simulated":
         return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
@@ -358,9 +364,11 @@ def render_report(
     """
     leads = [one for one in (*probabilities, *sections) if isinstance(one, FirstScreen)]
     below = [one for one in sections if not isinstance(one, FirstScreen)]
-    placed = {place: [one for one in below if _place(one) == place] for place in PLACES}
+    placed = {
+        place: [one for one in below if _page_section_place(one) == place] for place in PLACES
+    }
     lead = [
-        *(_lead(measured.in_order(), requirements, leads) if measured else ()),
+        *(_page_lead_blocks(measured.in_order(), requirements, leads) if measured else ()),
         *chain.from_iterable(one.blocks for one in leads),
     ]
     return rendered_page(
@@ -371,7 +379,7 @@ def render_report(
         blocks=[
             *(lead or no_verdicts(absent)),
             *map(
-                _folded,
+                _folded_page_section,
                 [
                     *placed.pop("first"),
                     *([Section("What was asked", [Facts(asked)])] if asked else ()),
@@ -385,17 +393,17 @@ def render_report(
     )
 
 
-def _place(block: Block) -> Place:
+def _page_section_place(block: Block) -> Place:
     """Where a block stands."""
     return block.place if isinstance(block, Section) else "analyses"
 
 
-def _folded(block: Block) -> Block:
+def _folded_page_section(block: Block) -> Block:
     """A section under its heading alone, until somebody opens it."""
     return replace(block, is_folded=True) if isinstance(block, Section) else block
 
 
-def _lead(
+def _page_lead_blocks(
     measured: PageData, requirements: pl.DataFrame | None, added: Sequence[FirstScreen]
 ) -> list[Block]:
     """What a reader should know first: may they decide, and what makes that worth less."""
@@ -450,8 +458,8 @@ def first_screen(
     blocks += [verdict_line(one, varying) for one in found[:_MOST_VERDICTS]]
     if more := len(found) - _MOST_VERDICTS:
         blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
-    blocks.append(_table(requirements, groups, coefficients, columns))
-    blocks += _people(unstable, questions or {})
+    blocks.append(_page_requirement_table(requirements, groups, coefficients, columns))
+    blocks += _page_questions_for_people(unstable, questions or {})
     is_noise = coefficients.filter(coefficient="krippendorff_alpha")["noise"].any()
     legend = [(style, words) for style, words in _LEGEND if style != "noise" or is_noise]
     blocks.append(Figures(floor_figure(coefficients), legend))
@@ -482,14 +490,14 @@ def answer(found: Sequence[Decision], varying: Sequence[str]) -> str:
         return f"{_ANSWERS[found[0].verdict][0]}."
     sentences = []
     for verdict, (_, begin) in _ANSWERS.items():
-        names = [_subject(one.group, varying) for one in found if one.verdict is verdict]
+        names = [_page_group_subject(one.group, varying) for one in found if one.verdict is verdict]
         shown = [*names[:_NAMED], *([f"{len(names) - _NAMED:,} more"] if names[_NAMED:] else [])]
         listed = " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
         sentences += [f"{begin} {listed}."] if names else []
     return " ".join(sentences)
 
 
-def _subject(group: Row, varying: Sequence[str]) -> str:
+def _page_group_subject(group: Row, varying: Sequence[str]) -> str:
     """A group in a list: its judge, the rest in brackets, since both have commas."""
     if "judge" not in varying or len(varying) == 1:
         return group_label(group, varying)
@@ -505,7 +513,7 @@ _LEGEND = (
 )
 
 
-def _table(
+def _page_requirement_table(
     requirements: pl.DataFrame,
     groups: Sequence[str],
     coefficients: pl.DataFrame,
@@ -532,29 +540,36 @@ def _table(
         estimates("alpha [95 %]", alphas, "value"),
         floor_column(chance),
         Column(head="alpha is of", cells=[cell(row["conditions"]) for row in alphas]),
-        *(_share(head, [rows.get(name, ABSENT) for rows in of]) for name, head in _SHARES.items()),
+        *(
+            _page_share_column(head, [rows.get(name, ABSENT) for rows in of])
+            for name, head in _SHARES.items()
+        ),
         estimates("kappa with labels", kappas, "value"),
         *(column(keys) for column in added),
-        Column(head="what would decide", cells=list(map(_needed, parts.values())), kind="prose"),
+        Column(
+            head="what would decide",
+            cells=list(map(_page_needs_to_decide, parts.values())),
+            kind="prose",
+        ),
     ]
     return Table("Whether each judge may decide, and the numbers that say so", columns, cards=True)
 
 
-def _share(head: str, rows: Sequence[Row]) -> Column:
+def _page_share_column(head: str, rows: Sequence[Row]) -> Column:
     """Shares in percent with their intervals."""
     small = [percent_interval(row["low"], row["high"]) for row in rows]
     return numeric(head, [percent(row["value"]) for row in rows], small)
 
 
-def _needed(rows: Sequence[Row]) -> str:
+def _page_needs_to_decide(rows: Sequence[Row]) -> str:
     """What more would decide, or what is missed."""
     if overall([str(row["verdict"]) for row in rows]) is Verdict.FAIL:
         return "another judge, prompt or temperature"
     still = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE.value]
-    return "; ".join(dict.fromkeys(_ways(still)))
+    return "; ".join(dict.fromkeys(_page_ways_to_decide(still)))
 
 
-def _ways(rows: Sequence[Row]) -> Iterator[str]:
+def _page_ways_to_decide(rows: Sequence[Row]) -> Iterator[str]:
     """Ways to decide what is open; of questions the most that any requirement needs."""
     crossing = [row for row in rows if row["reason"] == CROSSES]
     counted = [row for row in crossing if row["more_questions"] is not None]
@@ -565,7 +580,7 @@ def _ways(rows: Sequence[Row]) -> Iterator[str]:
     yield from (more_words(row) for row in rows if row["reason"] != CROSSES)
 
 
-def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
+def _page_questions_for_people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
     """Which questions a person should see."""
     if unstable.is_empty():
         return []
@@ -578,7 +593,7 @@ def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
             if one in rows.columns and (one == "judge" or of_kind[one].n_unique() > 1)
         ]  # fmt: skip
         items = of_kind.unique("item_id", keep="first", maintain_order=True).head(_NAMED)
-        texts += [_wavering(row, names, questions) for row in items.to_dicts()]
+        texts += [_page_wavering_question(row, names, questions) for row in items.to_dicts()]
     if not texts:
         return []
     return [
@@ -588,7 +603,7 @@ def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
     ]  # fmt: skip
 
 
-def _wavering(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
+def _page_wavering_question(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
     """How far a judge wavers on a question, whose judgment that is, and the question."""
     apart = f"{percent(row['agreement'])} of pairs agree"
     if row["spread"] is not None:

@@ -33,7 +33,7 @@ def plan_text(plan: Row, sweep: Row) -> str:
     resolved sweep:
       name = "s"
     """
-    lines = [*_sweep_lines(plan), *_answers(plan), *_notes(plan)]
+    lines = [*_sweep_lines(plan), *_plan_answers_in_words(plan), *_plan_notes_in_words(plan)]
     return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
 
 
@@ -51,87 +51,91 @@ def plan_screen(plan: Row, source: str, sweep: Row | None = None) -> str:
     note: mind this
     resolved sweep: every default is shown by judgerel plan s.toml --full
     """
-    lines = _first(_sweep_lines(plan), SCREEN // 2 - 1, "line")
-    lines += _first(_answers(plan), SCREEN // 3, "line")
+    lines = _standing_lines_that_fit(_sweep_lines(plan), SCREEN // 2 - 1, "line")
+    lines += _standing_lines_that_fit(_plan_answers_in_words(plan), SCREEN // 3, "line")
     last = f"resolved sweep: every default is shown by judgerel plan {quote(source)} --full"
-    left = SCREEN - 1 - _height([*lines, last])  # a prompt stands below
-    lines += _first(_notes(plan), left, "note")
+    left = SCREEN - 1 - _standing_line_height([*lines, last])  # a prompt stands below
+    lines += _standing_lines_that_fit(_plan_notes_in_words(plan), left, "note")
     for name in ("judge", "ask"):
-        for table in _rows((sweep or {}).get(name, ())):
-            keys = (f"{key} = {_value(one)}" for key, one in table.items() if one not in (None, {}))
+        for table in _rows_in_standing((sweep or {}).get(name, ())):
+            keys = (
+                f"{key} = {_plan_value_in_words(one)}"
+                for key, one in table.items()
+                if one not in (None, {})
+            )
             line = f"  [[{name}]] {', '.join(keys)}"
-            if _height([*lines, line, last]) < SCREEN:
+            if _standing_line_height([*lines, line, last]) < SCREEN:
                 lines.append(line)
     return "\n".join([*lines, last])
 
 
-def _height(lines: Sequence[str]) -> int:
+def _standing_line_height(lines: Sequence[str]) -> int:
     """Lines of a terminal that lines take."""
     return sum(max(1, -(-len(line) // WIDTH)) for line in lines)
 
 
-def _first(lines: Sequence[str], height: int, what: str) -> list[str]:
+def _standing_lines_that_fit(lines: Sequence[str], height: int, what: str) -> list[str]:
     """Lines as they fit, and how many do not."""
-    if _height(lines) <= height:
+    if _standing_line_height(lines) <= height:
         return list(lines)
     kept: list[str] = []
     for line in lines:
-        if _height([*kept, line]) < height:
+        if _standing_line_height([*kept, line]) < height:
             kept.append(line)
     return [*kept, f"and {count_of(len(lines) - len(kept), f'more {what}')}, with --full"]
 
 
-def _answers(plan: Row) -> list[str]:
+def _plan_answers_in_words(plan: Row) -> list[str]:
     """What a sweep will be able to say, and what not."""
-    return answer_lines([KnownAnswer(**row) for row in _rows(plan.get("answers", ()))])  # type: ignore[arg-type]
+    return answer_lines([KnownAnswer(**row) for row in _rows_in_standing(plan.get("answers", ()))])  # type: ignore[arg-type]
 
 
-def _notes(plan: Row) -> list[str]:
+def _plan_notes_in_words(plan: Row) -> list[str]:
     """What to know beside it."""
     return [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
 
 
 def _sweep_lines(plan: Row) -> list[str]:
     """What is asked of whom, and what it takes."""
-    lines = [f"sweep {plan['sweep']}: {_requests(plan)}"]
+    lines = [f"sweep {plan['sweep']}: {_plan_requests_in_words(plan)}"]
     lines += [
-        f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}{_as(stage)}: "
+        f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}{_plan_role_in_words(stage)}: "
         f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
-        f"{_requests(stage)}"
-        for stage in _rows(plan["stages"])
+        f"{_plan_requests_in_words(stage)}"
+        for stage in _rows_in_standing(plan["stages"])
     ]
-    for judge in _rows(plan["judges"]):
+    for judge in _rows_in_standing(plan["judges"]):
         hours, cost = judge["gpu_hours"], judge.get("cost")
         lines.append(
-            f"{judge['judge']}: {_requests(judge)}, prompts "
+            f"{judge['judge']}: {_plan_requests_in_words(judge)}, prompts "
             f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
             f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
             + (f", costs {cost:,.2f} at most by its prices" if isinstance(cost, float) else "")
         )
     lines += [
-        f"judge {judge['judge']}: {_nodes(judge['node_types'])}"
-        for judge in _rows(plan["judges"])
+        f"judge {judge['judge']}: {_plan_nodes_in_words(judge['node_types'])}"
+        for judge in _rows_in_standing(plan["judges"])
         if "node_types" in judge
     ]
-    lines.append(f"disk: about {_bytes(plan['disk_bytes'])} expected")
+    lines.append(f"disk: about {_standing_bytes_in_words(plan['disk_bytes'])} expected")
     return lines
 
 
-def _nodes(value: object) -> str:
+def _plan_nodes_in_words(value: object) -> str:
     """Which nodes of a cluster hold one engine of a judge."""
     nodes = cast("Mapping[str, int]", value)
     written = [name if n == 1 else f"{name} x {n}" for name, n in nodes.items()]
     return ", ".join(written) or "any node (no GPU)"
 
 
-def _as(stage: Row) -> str:
+def _plan_role_in_words(stage: Row) -> str:
     """In which role a judge is asked, where a stage has several."""
     role = stage.get("role")
     return f", {role}" if role in ("participant", "evaluator_only") else ""
 
 
-def _requests(row: Row) -> str:
+def _plan_requests_in_words(row: Row) -> str:
     """How many requests, and where replication is adaptive up to how many."""
     least, most = row["requests"], row.get("requests_at_most", row["requests"])
     return f"{_count(least)}{'' if least == most else f' to {_count(most)}'} requests"
@@ -155,13 +159,13 @@ def status_text(status: Row) -> str:
         f"(session {status['session']}, {status['run']})"
     ]
     lines += [f"  {note}" for note in cast("Sequence[str]", status.get("notes", ()))]
-    lines += _details(status)
+    lines += _standing_details_in_words(status)
     if status["live"]:
         lines.append(f"  written by {status['live']}")
-    for judge in _rows(status["judges"]):
+    for judge in _rows_in_standing(status["judges"]):
         lines.append(f"{judge['judge']}: {judge['state']}, {_landed(judge)}")
-        lines += _details(judge)
-        lines += _pace(judge)
+        lines += _standing_details_in_words(judge)
+        lines += _standing_pace_in_words(judge)
         if judge["error"]:
             lines.append(f"  {judge['error']}")
     lines += [
@@ -177,7 +181,7 @@ def _landed(row: Row) -> str:
     return f"landed {_count(row['landed'])} of {asked}"
 
 
-def _details(row: Row) -> list[str]:
+def _standing_details_in_words(row: Row) -> list[str]:
     """Outcomes, tokens and what is open, of a run or of one judge."""
     lines = []
     outcomes = cast("Mapping[str, int]", row["outcomes"])
@@ -199,7 +203,7 @@ def _details(row: Row) -> list[str]:
     return lines
 
 
-def _pace(judge: Row) -> list[str]:
+def _standing_pace_in_words(judge: Row) -> list[str]:
     """How fast a judge is, or was on average, and what time it needs for the rest."""
     lines = []
     requests, tokens = judge.get("requests_per_s"), judge.get("tokens_per_s")
@@ -219,7 +223,7 @@ def _rate(value: float, digits: int) -> str:
     return f"{value:,.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
-def _rows(value: object) -> Sequence[Row]:
+def _rows_in_standing(value: object) -> Sequence[Row]:
     """A list of mappings."""
     return cast("Sequence[Row]", value)
 
@@ -229,7 +233,7 @@ def _count(value: object) -> str:
     return f"{cast('int', value):,}"
 
 
-def _bytes(value: object) -> str:
+def _standing_bytes_in_words(value: object) -> str:
     """Bytes as people say them."""
     size = float(cast("int", value))
     return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / MIB:.1f} MiB"
@@ -245,11 +249,11 @@ def _toml_like(table: Row, indent: str) -> list[str]:
             for row in value:
                 lines += [f"{indent}[[{key}]]", *_toml_like(row, indent + "  ")]
         else:
-            lines.append(f"{indent}{key} = {_value(value)}")
+            lines.append(f"{indent}{key} = {_plan_value_in_words(value)}")
     return lines
 
 
-def _value(value: object) -> str:
+def _plan_value_in_words(value: object) -> str:
     """A value in the manner of TOML; what is not set says so."""
     if value is None:
         return "(not set)"
@@ -258,7 +262,7 @@ def _value(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Sequence):
-        return f"[{', '.join(_value(part) for part in value)}]"
+        return f"[{', '.join(_plan_value_in_words(part) for part in value)}]"
     return str(value)
 
 
@@ -292,7 +296,11 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     judges = cast("Sequence[Row]", standing["judges"])
     stands = Span(f"This run is {what}: {counts}.", "strong")
     found: list[Block] = [Paragraph([stands, " Every number below rests on what landed."])]
-    found += [*_judges(judges), *_reasons(standing), _how(standing, running=running)]
+    found += [
+        *_standing_judges_in_words(judges),
+        *_standing_pending_reasons(standing),
+        _standing_next_step(standing, running=running),
+    ]
     return [Notice("This run is unfinished", found)]
 
 
@@ -301,7 +309,7 @@ def _known(n: int | None) -> str:
     return "-" if n is None else f"{n:,}"
 
 
-def _judges(judges: Sequence[Row]) -> list[Block]:
+def _standing_judges_in_words(judges: Sequence[Row]) -> list[Block]:
     """Counts by judge."""
     if not judges:
         return []
@@ -322,7 +330,7 @@ def _judges(judges: Sequence[Row]) -> list[Block]:
     return [Table("Requests of each judge; what is pending failed or was not asked yet", columns)]
 
 
-def _reasons(standing: Mapping[str, object]) -> list[Block]:
+def _standing_pending_reasons(standing: Mapping[str, object]) -> list[Block]:
     """Why requests are pending, by judge."""
     judges = cast("Sequence[Row]", standing["judges"])
     problems = [(str(row["judge"]), str(row["error"])) for row in judges if row["error"]]
@@ -338,7 +346,7 @@ def _reasons(standing: Mapping[str, object]) -> list[Block]:
     return [Paragraph("Why:"), Lines(lines)] if lines else []
 
 
-def _how(standing: Mapping[str, object], *, running: bool) -> Paragraph:
+def _standing_next_step(standing: Mapping[str, object], *, running: bool) -> Paragraph:
     """How to go on."""
     run = quote(str(standing["run"]))
     if running:

@@ -72,8 +72,12 @@ def counts_from_ratings(
         )
     # NaN is the one value that differs from itself.
     present = np.array([r is not None and r == r for r in ratings.ravel()], dtype=bool)
-    seen = [_plain(rating) for rating in ratings.ravel()[present]]
-    columns = _sorted(set(seen)) if values is None else tuple(_plain(value) for value in values)
+    seen = [_rating_as_python_value(rating) for rating in ratings.ravel()[present]]
+    columns = (
+        _rating_values_sorted(set(seen))
+        if values is None
+        else tuple(_rating_as_python_value(value) for value in values)
+    )
     place = {value: column for column, value in enumerate(columns)}
     if len(place) < len(columns):
         raise ValueError(f"counts_from_ratings: values must be distinct, got {columns!r}")
@@ -101,12 +105,12 @@ def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64
     return counts
 
 
-def _plain(rating: object) -> object:
+def _rating_as_python_value(rating: object) -> object:
     """The Python value of a NumPy scalar, anything else as it is."""
     return rating.item() if isinstance(rating, np.generic) else rating
 
 
-def _sorted(values: set[object]) -> tuple[object, ...]:
+def _rating_values_sorted(values: set[object]) -> tuple[object, ...]:
     """The values in their natural order."""
     try:
         return tuple(sorted(values))  # type: ignore[type-var]

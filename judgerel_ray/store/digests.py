@@ -100,7 +100,7 @@ def altered(files: Disk | Bucket, vouched: Iterable[Vouched]) -> tuple[str, ...]
     """
     wanted = list(vouched)
     n_readers = files.n_readers if isinstance(files, Bucket) else min(_AT_A_TIME, _n_cores())
-    whole = parallel_map(partial(_is_whole, files), wanted, n_readers)
+    whole = parallel_map(partial(_is_stored_file_whole, files), wanted, n_readers)
     return tuple(one.name for one, is_whole in zip(wanted, whole, strict=True) if not is_whole)
 
 
@@ -115,9 +115,9 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _is_whole(files: Disk | Bucket, one: Vouched) -> bool:
+def _is_stored_file_whole(files: Disk | Bucket, one: Vouched) -> bool:
     """Whether a file holds the bytes that were written."""
-    runs = _runs(one.sections)
+    runs = _adjacent_stored_sections(one.sections)
     for (start, _, sections), data in zip(
         runs, files.read_ranges(one.name, [(start, n) for start, n, _ in runs]), strict=True
     ):
@@ -128,7 +128,9 @@ def _is_whole(files: Disk | Bucket, one: Vouched) -> bool:
     return True
 
 
-def _runs(sections: Sequence[ByteSection]) -> list[tuple[int, int, list[ByteSection]]]:
+def _adjacent_stored_sections(
+    sections: Sequence[ByteSection],
+) -> list[tuple[int, int, list[ByteSection]]]:
     """Sections that lie side by side, to be read in one go: start, length, and the sections."""
     runs: list[tuple[int, int, list[ByteSection]]] = []
     for one in sections:

@@ -86,7 +86,7 @@ def read_errors(run: RunDirectory) -> pl.DataFrame:
     0
     """
     frames: list[pl.DataFrame] = [Errors.create_empty()]
-    for name, data in _files(run):
+    for name, data in _stored_failure_files(run):
         problem = "a file of failures is altered: its bytes are not those that were written"
         try:
             if is_as_named(name, data):
@@ -109,7 +109,7 @@ def altered_errors(run: RunDirectory) -> list[str]:
     >>> altered_errors(RunDirectory.create("memory://doctest-altered-errors"))
     []
     """
-    return [name for name, data in _files(run) if not is_as_named(name, data)]
+    return [name for name, data in _stored_failure_files(run) if not is_as_named(name, data)]
 
 
 def is_as_named(name: str, data: bytes) -> bool:
@@ -135,6 +135,6 @@ def error_files(run: RunDirectory) -> list[str]:
     return [name for name in run.files.sizes(_FOLDER) if _FINISHED.search(name)]
 
 
-def _files(run: RunDirectory) -> Iterator[tuple[str, bytes]]:
+def _stored_failure_files(run: RunDirectory) -> Iterator[tuple[str, bytes]]:
     """The files of failures, by name."""
     yield from run.files.read_many(error_files(run)).items()

@@ -132,7 +132,7 @@ class Disk(_Files):
         with _as_store_error(path, "create"):
             temporary = _write_beside(path, data)
             try:
-                won = _link(temporary, path, data)
+                won = _link_stored_file_name(temporary, path, data)
             finally:
                 temporary.unlink(missing_ok=True)
             _sync_folder(path.parent)
@@ -202,7 +202,7 @@ class Disk(_Files):
         while folders:
             here = folders.pop()
             with _as_store_error(Path(self.address(here)), "list"):
-                for entry in _entries(self.address(here)):
+                for entry in _stored_folder_entries(self.address(here)):
                     name = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(name)
@@ -237,7 +237,7 @@ class Disk(_Files):
         return True
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _stored_folder_entries(folder: str) -> list[os.DirEntry[str]]:
     """What lies in a folder; nothing where it is missing, or goes meanwhile."""
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         return list(entries)
@@ -280,7 +280,7 @@ def _write_new(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _link(temporary: Path, path: Path, data: bytes) -> bool:
+def _link_stored_file_name(temporary: Path, path: Path, data: bytes) -> bool:
     """Give the temporary file its final name if nobody holds that name."""
     try:
         os.link(temporary, path)
@@ -437,7 +437,11 @@ class Bucket(_Files):
                 found = self.filesystem.ls(path, detail=False)
             except FileNotFoundError:
                 return ()
-        names = {entry.rstrip("/").rsplit("/", 1)[1] for entry in found if _below(entry, path)}
+        names = {
+            entry.rstrip("/").rsplit("/", 1)[1]
+            for entry in found
+            if _is_stored_below_folder(entry, path)
+        }
         return tuple(sorted(names))
 
     def sizes(self, folder: str) -> dict[str, int]:
@@ -501,6 +505,6 @@ class Bucket(_Files):
             ) from error
 
 
-def _below(entry: str, folder: str) -> bool:
+def _is_stored_below_folder(entry: str, folder: str) -> bool:
     """Tell whether a listed path lies below the folder (stores also list the folder itself)."""
     return entry.rstrip("/").lstrip("/").startswith(folder.lstrip("/") + "/")

@@ -59,8 +59,8 @@ class FencedLease:
         >>> lease.check()
         """
         # By its name, too: a listing may be older than what it lists.
-        is_next = self.files.exists(_name(self.number + 1))
-        if is_next or _highest(self.files) > self.number:
+        is_next = self.files.exists(_series_lease_file_name(self.number + 1))
+        if is_next or _highest_series_lease_file(self.files) > self.number:
             raise StoreError(
                 f"lease {self.number} on the series is lost: another refresh took it over",
                 where={"series": self.files.address("")},
@@ -69,11 +69,15 @@ class FencedLease:
 
     def renew(self) -> None:
         """Put the expiry off. Effects: replaces the lease's own file. Retry: safe."""
-        self.files.write(_name(self.number), _content(self, TTL_S))
+        self.files.write(
+            _series_lease_file_name(self.number), _series_lease_file_content(self, TTL_S)
+        )
 
     def release(self) -> None:
         """Say that the lease is over. Effects: replaces the lease's own file. Retry: safe."""
-        self.files.write(_name(self.number), _content(self, None))
+        self.files.write(
+            _series_lease_file_name(self.number), _series_lease_file_content(self, None)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +107,8 @@ def take_lease(files: Disk | Bucket) -> FencedLease | HeldLease:
     Effects: one small file; old ones are removed. Retry: safe.
     """
     while True:
-        number = _highest(files)
-        if number and (held := _held(files, number)) is not None:
+        number = _highest_series_lease_file(files)
+        if number and (held := _series_lease_file_holder(files, number)) is not None:
             return held
         lease = FencedLease(
             files=files,
@@ -119,9 +123,9 @@ def take_lease(files: Disk | Bucket) -> FencedLease | HeldLease:
                 where={"series": files.address("")},
                 hint="a local or shared folder, or a store with conditional writes",
             )
-        if _create(lease):
+        if _create_series_lease_file(lease):
             for old in range(max(1, number - 2 * _KEPT), number - _KEPT):
-                files.remove(_name(old))
+                files.remove(_series_lease_file_name(old))
             return lease
 
 
@@ -148,21 +152,21 @@ def renewing(lease: FencedLease) -> Iterator[None]:
             lease.release()
 
 
-def _create(lease: FencedLease) -> bool:
+def _create_series_lease_file(lease: FencedLease) -> bool:
     """Create a lease's file; whether it is ours that stands, whatever a network repeated."""
-    name, data = _name(lease.number), _content(lease, TTL_S)
+    name, data = _series_lease_file_name(lease.number), _series_lease_file_content(lease, TTL_S)
     if lease.files.create(name, data):
         return True
     standing = unseal(lease.files.find(name), name)
     return standing is not None and standing.get("holder_nonce") == lease.nonce
 
 
-def _held(files: Disk | Bucket, number: int) -> HeldLease | None:
+def _series_lease_file_holder(files: Disk | Bucket, number: int) -> HeldLease | None:
     """Who holds a lease; None where nobody does any more.
 
     One that cannot be read was cut off while it was written, on a disk without hard links.
     """
-    name = _name(number)
+    name = _series_lease_file_name(number)
     content = unseal(files.find(name), name)
     if content is None or _is_over(content):
         return None
@@ -188,7 +192,7 @@ def _is_over(content: Mapping[str, object]) -> bool:
     return is_here and isinstance(pid, int) and process_started(pid) != content.get("pid_started")
 
 
-def _content(lease: FencedLease, ttl_s: float | None) -> bytes:
+def _series_lease_file_content(lease: FencedLease, ttl_s: float | None) -> bytes:
     """A lease as it is written: it expires after some seconds, or is over."""
     return seal(
         {
@@ -203,15 +207,15 @@ def _content(lease: FencedLease, ttl_s: float | None) -> bytes:
             "expires_at": 0.0 if ttl_s is None else time.time() + ttl_s,
             "expires_uptime": 0.0 if ttl_s is None else time.monotonic() + ttl_s,
         },
-        _name(lease.number),
+        _series_lease_file_name(lease.number),
     )
 
 
-def _highest(files: Disk | Bucket) -> int:
+def _highest_series_lease_file(files: Disk | Bucket) -> int:
     """The highest number taken; 0 before the first."""
     names = [one.removesuffix(_ENDING) for one in files.names(FOLDER) if one.endswith(_ENDING)]
     return max((int(one) for one in names if one.isdecimal()), default=0)
 
 
-def _name(number: int) -> str:
+def _series_lease_file_name(number: int) -> str:
     return f"{FOLDER}/{number:06d}{_ENDING}"

@@ -274,7 +274,7 @@ def build_ledger(
         session=session,
         commits=ordered,
         landed=landed,
-        judges=_totals(ordered, duplicates, run),
+        judges=_ledger_totals_by_judge(ordered, duplicates, run),
         duplicates=duplicates,
         broken=broken,
     )
@@ -321,7 +321,7 @@ def _ended_with(run: RunDirectory, session: int, names: Collection[str]) -> tupl
     return read_at_end(name, run.files.find(f"{FOLDER}/{name}"), "records", run.identity)
 
 
-def _totals(
+def _ledger_totals_by_judge(
     commits: Iterable[CommitRecord],
     duplicates: Mapping[str, tuple[tuple[str, int], ...]],
     run: RunDirectory | None,
@@ -334,7 +334,8 @@ def _totals(
         judge: JudgeTotals(
             rows=sum(record.rows - len(duplicates.get(record.name, ())) for record in records),
             outcomes=summed_counts(
-                _outcomes(record, duplicates.get(record.name, ()), run) for record in records
+                _commit_outcomes_not_held(record, duplicates.get(record.name, ()), run)
+                for record in records
             ),
             tokens=sum((record.tokens for record in records), TokenCounts()),
             seconds=sum(record.seconds for record in records),
@@ -344,7 +345,7 @@ def _totals(
     }
 
 
-def _outcomes(
+def _commit_outcomes_not_held(
     record: CommitRecord, twice: tuple[tuple[str, int], ...], run: RunDirectory | None
 ) -> Mapping[str, int]:
     """Outcomes of a commit's rows that no earlier commit holds."""

@@ -91,7 +91,7 @@ def estimate_rows(run: RunDirectory, parts: Mapping[str, int]) -> int:
     >>> estimate_rows(RunDirectory.create("memory://doctest-rows"), {})
     0
     """
-    opened = _spread(sorted(parts))
+    opened = _evenly_spread_part_names(sorted(parts))
     rows = bytes_ = 0
     for name, data in run.files.read_many(opened).items():
         try:
@@ -115,7 +115,7 @@ def newest_part(names: Iterable[str]) -> int:
     return max((place.session for name in names if (place := parse_part(name))), default=0)
 
 
-def _spread(names: Sequence[str]) -> Sequence[str]:
+def _evenly_spread_part_names(names: Sequence[str]) -> Sequence[str]:
     """At most as many names as are opened, evenly spread."""
     step = -(-len(names) // _OPENED) or 1
     return names[::step]
@@ -343,7 +343,7 @@ def part_commits(
         kept.append(one)
         if not has_texts:
             unread.append(one)
-    whole, unfounded = _founded(kept)
+    whole, unfounded = _commits_landed_after_parents(kept)
     gone = {one.name for one in unfounded}
     losses = Losses(
         torn=look.broken,
@@ -358,7 +358,7 @@ def part_commits(
     return whole, losses
 
 
-def _founded(
+def _commits_landed_after_parents(
     commits: Sequence[CommitRecord],
 ) -> tuple[tuple[CommitRecord, ...], tuple[CommitRecord, ...]]:
     """Part commits, in their order, into those whose answers landed before them, and the others.

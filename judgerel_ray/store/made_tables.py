@@ -23,7 +23,7 @@ DISTRIBUTIONS = "distributions/distributions.parquet"
 
 def read_distributions(run: RunDirectory) -> pl.DataFrame:
     """The verdict distributions of a run; StoreError where it has none."""
-    return _read(
+    return _read_made_store_table(
         run,
         DISTRIBUTIONS,
         Distributions,
@@ -35,7 +35,7 @@ def read_distributions(run: RunDirectory) -> pl.DataFrame:
 
 def read_confusions(run: RunDirectory) -> pl.DataFrame:
     """The matrices of a run; StoreError where it has none."""
-    return _read(
+    return _read_made_store_table(
         run,
         CONFUSIONS,
         Confusions,
@@ -47,7 +47,7 @@ def read_confusions(run: RunDirectory) -> pl.DataFrame:
 
 def read_settled(run: RunDirectory) -> pl.DataFrame:
     """What adaptive replication found in a run; StoreError where it asked nothing so."""
-    return _read(
+    return _read_made_store_table(
         run,
         SETTLED,
         Settled,
@@ -57,7 +57,7 @@ def read_settled(run: RunDirectory) -> pl.DataFrame:
     )
 
 
-def _read(
+def _read_made_store_table(
     run: RunDirectory,
     name: str,
     table: type[dy.Schema],

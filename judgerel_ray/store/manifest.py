@@ -132,7 +132,9 @@ def check_same_sweep(
     if SWEEP_KEY not in manifest:
         return
     # Through JSON and back, so that a tuple equals the list it was stored as.
-    stored, wanted = _matched(manifest[SWEEP_KEY], json.loads(json.dumps(digest_parts)))
+    stored, wanted = _matched_manifest_sweeps(
+        manifest[SWEEP_KEY], json.loads(json.dumps(digest_parts))
+    )
     differing = [
         f"{name}: expected {_shown(stored, name)}, got {_shown(wanted, name)}"
         for name in sorted(stored.keys() | wanted.keys())
@@ -171,17 +173,21 @@ def _changed_versions(manifest: Mapping[str, object], now: Mapping[str, str]) ->
     )
 
 
-def _matched(stored: object, wanted: object) -> tuple[dict[str, object], dict[str, object]]:
+def _matched_manifest_sweeps(
+    stored: object, wanted: object
+) -> tuple[dict[str, object], dict[str, object]]:
     """Name the leaves of two sweeps, each ask by its place in the stored one.
 
     Asks are stored sorted by content, so one changed number may put them in another order: by place
     they would be compared with what they never were. Each goes with the one most like it.
     """
-    flat = [_flat(one) for one in (stored, wanted)]
+    flat = [_flat_manifest_leaves(one) for one in (stored, wanted)]
     lists = [one.get(_ASKS) if isinstance(one, Mapping) else None for one in (stored, wanted)]
     if not all(isinstance(one, Sequence) and not isinstance(one, str) for one in lists):
         return flat[0], flat[1]
-    old, new = ([_flat(ask) for ask in cast(Sequence[object], one)] for one in lists)
+    old, new = (
+        [_flat_manifest_leaves(ask) for ask in cast(Sequence[object], one)] for one in lists
+    )
     distances = sorted(
         (sum(_shown(a, name) != _shown(b, name) for name in a.keys() | b.keys()), i, j)
         for i, a in enumerate(old)
@@ -201,7 +207,7 @@ def _matched(stored: object, wanted: object) -> tuple[dict[str, object], dict[st
     return flat[0], flat[1]
 
 
-def _flat(value: object, name: str = "") -> dict[str, object]:
+def _flat_manifest_leaves(value: object, name: str = "") -> dict[str, object]:
     """Name every leaf of nested content by its path, as in ``judge.llama.temperature``."""
     if isinstance(value, Mapping) and (value or not name):
         pairs = [(f"{name}.{key}" if name else str(key), inner) for key, inner in value.items()]
@@ -209,7 +215,11 @@ def _flat(value: object, name: str = "") -> dict[str, object]:
         pairs = [(f"{name}[{index}]", inner) for index, inner in enumerate(value)]
     else:
         return {name: value}
-    return {leaf: end for path, inner in pairs for leaf, end in _flat(inner, path).items()}
+    return {
+        leaf: end
+        for path, inner in pairs
+        for leaf, end in _flat_manifest_leaves(inner, path).items()
+    }
 
 
 def _shown(flat: Mapping[str, object], name: str) -> str:

@@ -80,7 +80,7 @@ class Output:
         Effects: on a disk a file beside it, renamed; in a bucket one PUT. Retry: safe.
         """
         check_output(self)
-        files, name = _place(self)
+        files, name = _output_file_store_place(self)
         size = files.sizes_of([name]).get(name)
         if size is None and not self.force and self.real is not None:
             # A file that another program puts there meanwhile stays; not every bucket can do that.
@@ -90,7 +90,7 @@ class Output:
             if has_judgment_columns := self.force or not size or is_same:
                 files.write(name, data)
         if not has_judgment_columns:
-            raise _stays(self, "a file with other content")
+            raise _output_file_stays(self, "a file with other content")
 
 
 def output_to(
@@ -123,7 +123,7 @@ def check_output(output: Output) -> None:
     if spelled is None:
         _ = bucket_of(output.path)[0].filesystem  # there is one of this name
     else:
-        _check_place(spelled, where)
+        _check_output_file_place(spelled, where)
     is_page = output.kind == "report"
     if run := run_above(output.path, may_hold=is_page):
         problem = "--out lies in a run directory, whose files are its own"
@@ -137,10 +137,10 @@ def check_output(output: Output) -> None:
     # Whether the new content is the same is known once there is any; what is evidently somebody
     # else's is refused before anything is read.
     if not (output.force or _may_replace(output)):
-        raise _stays(output, "a file that judgerel did not write as its kind of output")
+        raise _output_file_stays(output, "a file that judgerel did not write as its kind of output")
 
 
-def _check_place(path: str, where: dict[str, str]) -> None:
+def _check_output_file_place(path: str, where: dict[str, str]) -> None:
     """Refuse a path where no file can be put."""
     none = SweepError("--out is no place for a file", where=where)
     if os.path.basename(path) in ("", ".", ".."):  # of which the real path keeps nothing
@@ -169,7 +169,7 @@ def _is_there(path: Path) -> bool:
     return False
 
 
-def _place(output: Output) -> tuple[Disk | Bucket, str]:
+def _output_file_store_place(output: Output) -> tuple[Disk | Bucket, str]:
     """What holds a target, and its name there."""
     from judgerel_ray.store.files import Disk
 
@@ -183,7 +183,7 @@ def _may_replace(output: Output) -> bool:
     """Whether nothing, or what may be an earlier output of the kind, lies at a target."""
     import polars as pl
 
-    files, name = _place(output)
+    files, name = _output_file_store_place(output)
     if output.kind == "sweep" or not files.sizes_of([name]).get(name):
         return True  # of a sweep, people change what was written: only the same content is ours
     if output.ending == ".parquet":
@@ -195,7 +195,7 @@ def _may_replace(output: Output) -> bool:
     return bool((_PAGE if output.kind == "report" else _TABLE).search(head))
 
 
-def _stays(output: Output, what: str) -> SweepError:
+def _output_file_stays(output: Output, what: str) -> SweepError:
     """Why a file that is there stays."""
     return SweepError(
         f"--out would replace {what}",
@@ -217,10 +217,12 @@ def path_conflict(target: str, source: str, *, may_share: bool = False) -> str:
     '--out is what is read, and would destroy it'
     """
     parts = source.split("::")  # a chain of file systems reads what each of its links names
-    return next(filter(None, (_overlap(target, part, may_share) for part in parts)), "")
+    return next(
+        filter(None, (_output_overlaps_source_file(target, part, may_share) for part in parts)), ""
+    )
 
 
-def _overlap(target: str, source: str, may_share: bool) -> str:
+def _output_overlaps_source_file(target: str, source: str, may_share: bool) -> str:
     there, path = local_path(target), local_path(source)
     if there is not None and path is not None:
         raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
@@ -271,12 +273,12 @@ _FORMULA = r"""^[\s'"]*[=+\-@\t\r＝＋－＠]|^[\t\r\n]"""
 
 def csv_of(frame: pl.DataFrame, *, raw_cells: bool = False) -> bytes:
     """A table as CSV; an apostrophe stands before each text that a spreadsheet would run."""
-    flat, data = _flat(frame), BytesIO()
+    flat, data = _flat_output_file_table(frame), BytesIO()
     (flat if raw_cells else _without_formulas(flat)).write_csv(data)
     return data.getvalue()
 
 
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+def _flat_output_file_table(frame: pl.DataFrame) -> pl.DataFrame:
     """A table with lists and objects as JSON text, which a cell of CSV can hold."""
     import polars as pl
 

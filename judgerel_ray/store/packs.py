@@ -55,7 +55,7 @@ def packed_records(
         # A pack has no record of a session later than its own.
         if not any(one.session <= number for name in left if (one := parse_attempt(name))):
             continue
-        for name, data in _entries(run, number):
+        for name, data in _commit_pack_entries(run, number):
             if name in left and (record := read_attempt(name, data, identity)) is not None:
                 found[name] = record
                 left.discard(name)
@@ -81,7 +81,7 @@ def leave_pack(
     """
     there, left = set(names), set(counting)
     for number in sorted(number for name in names if (number := parse_pack(name))):
-        for name, data in _entries(run, number) if number != session else ():
+        for name, data in _commit_pack_entries(run, number) if number != session else ():
             if name in left:
                 left.discard(name)
                 if name not in there:
@@ -119,17 +119,17 @@ def is_whole_file(name: str, files: Mapping[str, bytes], run: str) -> bool:
     number = parse_pack(name)
     if number is None:
         return is_whole_record(name, files[name], run)
-    return _body(number, files[name], files.get(session_name(number)), run) is not None
+    return _commit_pack_body(number, files[name], files.get(session_name(number)), run) is not None
 
 
-def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
+def _commit_pack_entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of the records in a pack; none of one that is gone, torn or altered."""
     data = opening = None
     # What else lies in the store may be readable; if it is not, the records' own reader says so.
     with suppress(StoreError):
         data = run.files.find(f"{FOLDER}/{pack_name(number)}")
         opening = run.files.find(f"{FOLDER}/{session_name(number)}")
-    body = _body(number, data, opening, run.identity)
+    body = _commit_pack_body(number, data, opening, run.identity)
     if body is None:
         return
     with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
@@ -138,7 +138,9 @@ def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
             yield name, file.read(int(size))
 
 
-def _body(number: int, data: bytes | None, opening: bytes | None, run: str) -> bytes | None:
+def _commit_pack_body(
+    number: int, data: bytes | None, opening: bytes | None, run: str
+) -> bytes | None:
     """What follows the header of a pack; None where it is not whole, or of another session."""
     head, end, body = (data or b"").partition(_HEADER_END)
     header = unseal(head + end, f"{FOLDER}/{pack_name(number)}", run)

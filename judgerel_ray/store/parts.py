@@ -123,7 +123,7 @@ def land(
     """
     texts = None if isinstance(completions, CommitRecord) else completions
     rows, data = encode_rows(judgments, texts, judge, attempt, conditions)
-    names = _names(judge, session, lease, attempt)
+    names = _new_part_names(judge, session, lease, attempt)
     parts = [_Part(*one) for one in zip(names, data, strict=False)]
     if isinstance(completions, CommitRecord):
         lost = completions
@@ -154,7 +154,7 @@ def land(
         data_sections=sections_of(data[0]),
         texts_sections=vouched[2],
     )
-    return _settled(run, record, parts)
+    return _settle_part_commit(run, record, parts)
 
 
 def land_files(
@@ -216,7 +216,7 @@ def land_files(
     digests = [sha256(data[name]) if name in data else None for name in old]
     if digests != [commit.data_sha256, commit.texts_sha256][:n_files]:
         return False
-    new = _names(commit.judge, session, lease, commit.attempt)
+    new = _new_part_names(commit.judge, session, lease, commit.attempt)
     record = replace(
         commit,
         session=session,
@@ -231,16 +231,16 @@ def land_files(
     there = [source.address(name) if source.is_local else None for name in old]
     files = zip(new[:n_files], map(data.__getitem__, old), there, strict=True)
     parts = [_Part(*one) for one in files]
-    return _settled(run, record, parts)
+    return _settle_part_commit(run, record, parts)
 
 
-def _names(judge: str, session: int, lease: int, attempt: int) -> tuple[str, str]:
+def _new_part_names(judge: str, session: int, lease: int, attempt: int) -> tuple[str, str]:
     """New names for the files of an attempt: of judgments and of texts."""
     stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
     return f"data/{judge_folder(judge)}/{stem}", f"texts/{judge_folder(judge)}/{stem}"
 
 
-def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) -> bool:
+def _settle_part_commit(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) -> bool:
     """Write files and then their record, which counts if nobody settled the attempt before.
 
     Where a file cannot be written none of them stays. Where it is not known whether the record
@@ -260,17 +260,17 @@ def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) ->
     finally:
         if not are_there:
             with suppress(StoreError):
-                _remove(run, parts)
+                _remove_unnamed_parts(run, parts)
     standing = run.settle(place, sealed)
     if standing == sealed:
         return True
     # Only what a whole record of another shows to be needless may go.
     if unseal(standing, place, run.identity) is not None:
-        _remove(run, parts)
+        _remove_unnamed_parts(run, parts)
     return False
 
 
-def _remove(run: RunDirectory, parts: Sequence[_Part]) -> None:
+def _remove_unnamed_parts(run: RunDirectory, parts: Sequence[_Part]) -> None:
     """Take files away again that no record names."""
     for part in parts:
         run.remove(part.name)
@@ -358,10 +358,10 @@ def encode_rows(
     >>> rows.height, [data[:4] for data in files]
     (0, [b'PAR1', b'PAR1'])
     """
-    rows = _checked(judgments, judge, attempt, conditions)
+    rows = _checked_part_judgments(judgments, judge, attempt, conditions)
     files = [encode_parquet(foldered(rows))]
     if completions is not None:
-        files.append(encode_parquet(_matching(completions, rows, judge)))
+        files.append(encode_parquet(_part_texts_of_judgments(completions, rows, judge)))
     return rows, files
 
 
@@ -422,7 +422,7 @@ def expected_keys(conditions: Mapping[str, Sequence[Range]]) -> list[str]:
     return [request_key(*one) for one in requests_in(conditions)]
 
 
-def _checked(
+def _checked_part_judgments(
     judgments: pl.DataFrame,
     judge: str,
     attempt: int,
@@ -447,7 +447,9 @@ def _checked(
     return rows
 
 
-def _matching(completions: pl.DataFrame, rows: pl.DataFrame, judge: str) -> pl.DataFrame:
+def _part_texts_of_judgments(
+    completions: pl.DataFrame, rows: pl.DataFrame, judge: str
+) -> pl.DataFrame:
     """Validate texts against their table and the judgments that they are of, in whose order."""
     texts = valid_rows(Completions, completions)
     if texts.height != rows.height or set(texts["key"]) != set(rows["key"]):

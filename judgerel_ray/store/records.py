@@ -315,7 +315,7 @@ def read_attempt(name: str, data: bytes | None, run: str) -> CommitRecord | Atte
     place = parse_attempt(name)
     if content is None or place is None:
         return None
-    return place if content["kind"] == "tombstone" else _commit(content)
+    return place if content["kind"] == "tombstone" else _commit_from_sealed_record(content)
 
 
 def read_session(name: str, data: bytes | None, run: str) -> SessionRecord | None:
@@ -324,7 +324,7 @@ def read_session(name: str, data: bytes | None, run: str) -> SessionRecord | Non
     if content is None:
         return None
     fields = {key: value for key, value in content.items() if key not in ("kind", "nonce")}
-    fields["accepted"] = tuple(_list(fields["accepted"]))
+    fields["accepted"] = tuple(_commit_record_array(fields["accepted"]))
     return SessionRecord(**fields)  # type: ignore[arg-type]  # the seal vouches for the types
 
 
@@ -337,7 +337,7 @@ def read_at_end(
     failures and progress.
     """
     content = unseal(data, f"{FOLDER}/{name}", run) if parse_end(name) is not None else None
-    return () if content is None else tuple(_list(content[what]))
+    return () if content is None else tuple(_commit_record_array(content[what]))
 
 
 def is_whole_record(name: str, data: bytes, run: str) -> bool:
@@ -357,24 +357,27 @@ def is_whole_record(name: str, data: bytes, run: str) -> bool:
 _PLAIN = tuple(one.name for one in fields(CommitRecord) if one.type in ("int", "str", "float"))
 
 
-def _commit(content: Mapping[str, object]) -> CommitRecord:
+def _commit_from_sealed_record(content: Mapping[str, object]) -> CommitRecord:
     """Build a commit from content whose seal held."""
-    conditions = _mapping(content["conditions"])
+    conditions = _commit_record_object(content["conditions"])
     plain = {name: content[name] for name in _PLAIN}
     return CommitRecord(
         **plain,  # type: ignore[arg-type]  # the seal vouches for the types
-        conditions={key: _shared(_list(made)) for key, made in conditions.items()},
-        outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
-        thoughts=_mapping(content["thoughts"]),  # type: ignore[arg-type]
-        tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
-        engine=_mapping(content["engine"]),
-        parents=tuple(_list(content["parents"])),
+        conditions={
+            key: _shared_commit_ranges(_commit_record_array(made))
+            for key, made in conditions.items()
+        },
+        outcomes=_commit_record_object(content["outcomes"]),  # type: ignore[arg-type]
+        thoughts=_commit_record_object(content["thoughts"]),  # type: ignore[arg-type]
+        tokens=TokenCounts(**_commit_record_object(content["tokens"])),  # type: ignore[arg-type]
+        engine=_commit_record_object(content["engine"]),
+        parents=tuple(_commit_record_array(content["parents"])),
         data_sections=sections(content["data_sections"]),
         texts_sections=sections(content["texts_sections"]),
     )
 
 
-def _shared(ranges: list[list[int]]) -> tuple[Range, ...]:
+def _shared_commit_ranges(ranges: list[list[int]]) -> tuple[Range, ...]:
     """Ranges of a condition; most conditions of a run have landed alike, and share one object."""
     return _one_of_each(tuple((first, n) for first, n in ranges))
 
@@ -405,19 +408,19 @@ def sections(value: object) -> Sections:
     {'key': ((0, 4, 7), (4, 8, 9))}
     """
     return {
-        column: tuple(zip(*[iter(_list(numbers))] * 3, strict=True))
-        for column, numbers in _mapping(value).items()
+        column: tuple(zip(*[iter(_commit_record_array(numbers))] * 3, strict=True))
+        for column, numbers in _commit_record_object(value).items()
     }
 
 
-def _mapping(value: object) -> dict[str, object]:
+def _commit_record_object(value: object) -> dict[str, object]:
     """Take what JSON wrote as an object."""
     if not isinstance(value, dict):
         raise TypeError(f"expected an object, got {value!r}")
     return value
 
 
-def _list(value: object) -> list:  # type: ignore[type-arg]  # items are as the seal vouches
+def _commit_record_array(value: object) -> list:  # type: ignore[type-arg]  # items are as the seal vouches
     """Take what JSON wrote as an array."""
     if not isinstance(value, list):
         raise TypeError(f"expected an array, got {value!r}")

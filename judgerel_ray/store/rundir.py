@@ -67,7 +67,7 @@ class RunDirectory:
     _disk: Disk | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "url", _absolute(self.url))
+        object.__setattr__(self, "url", _absolute_store_address(self.url))
 
     @classmethod
     def create(cls, url: str, *, storage_options: Mapping[str, object] | None = None) -> Self:
@@ -398,7 +398,7 @@ def judge_folder(judge: str) -> str:
     return f"judge={slug}"
 
 
-def _absolute(url: str) -> str:
+def _absolute_store_address(url: str) -> str:
     """Spell an address so that every process reads it alike."""
     if "::" in url:
         raise StoreError("expected a plain URL, got a chain of file systems", where={"url": url})

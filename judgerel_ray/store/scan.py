@@ -72,7 +72,7 @@ def scan_judgments(
     >>> scan_judgments(RunDirectory.create("memory://doctest-scan")).collect().height
     0
     """
-    return _scan(run, Judgments, "data_file", columns, judges, ledger)
+    return _scan_part_of_commits(run, Judgments, "data_file", columns, judges, ledger)
 
 
 def scan_completions(
@@ -89,7 +89,7 @@ def scan_completions(
     >>> scan_completions(RunDirectory.create("memory://doctest-scan")).collect().columns
     ['key', 'text', 'thought', 'logprobs']
     """
-    return _scan(run, Completions, "texts_file", columns, judges, ledger)
+    return _scan_part_of_commits(run, Completions, "texts_file", columns, judges, ledger)
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def scan_files(
     return frame.cast(table.create_empty().schema) if table else frame
 
 
-def _scan(
+def _scan_part_of_commits(
     run: RunDirectory,
     table: type[dy.Schema],
     file: Literal["data_file", "texts_file"],
@@ -254,13 +254,13 @@ def checked_ledger(run: RunDirectory) -> Ledger:
     if isinstance(run, LandedRun):
         return run.ledger
     look = look_at_commits(run)
-    lacking = _lacking(look)
+    lacking = _unsettled_commit_records(look)
     # Where links are missing a record may be under its writer's pen.
     tries = _TORN_TRIES if lacking and (live_session(run) or unseen_session(run)) else 0
     while lacking and tries:
         time.sleep(_TORN_PAUSE_S)
         look, tries = look_at_commits(run), tries - 1
-        lacking = _lacking(look)
+        lacking = _unsettled_commit_records(look)
     if lacking or (look.session is None and any(run.files.sizes("data"))):
         first = lacking[0] if lacking else ""
         raise StoreError(
@@ -278,7 +278,7 @@ def checked_ledger(run: RunDirectory) -> Ledger:
     return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
-def _lacking(look: CommitsLook) -> list[str]:
+def _unsettled_commit_records(look: CommitsLook) -> list[str]:
     """Records that are torn, altered or gone, and that no later attempt of their lease settles."""
     attempts = [place for name in look.names if (place := parse_attempt(name))]
     latest = {one[:2]: one.attempt for one in sorted(attempts)}

@@ -106,7 +106,7 @@ class SeriesDirectory:
                 hint="give the series an out of its own",
             )
         stored = self.files.find(SERIES)
-        if stored is not None and (name := _named(stored)) != series.name:
+        if stored is not None and (name := _stored_series_name(stored)) != series.name:
             raise StoreError(
                 f"the folder is of another series: expected {name!r}, got {series.name!r}",
                 where={"series": self.url},
@@ -199,7 +199,7 @@ class SeriesDirectory:
         )
 
 
-def _named(data: bytes) -> str | None:
+def _stored_series_name(data: bytes) -> str | None:
     """The name in a series' copy of its file; None where it cannot be read any more."""
     from judgerel_ray.config.reading import toml_content
 

@@ -124,8 +124,8 @@ def begin_session(
             kept = tuple(one for one in kept if one.name not in names)
         if agree is not None:
             agree(losses.counted(run))
-        number = 1 + max(in_data, _highest(look))
-        record = _record(number, kept)
+        number = 1 + max(in_data, _highest_session_in_commits(look))
+        record = _session_driver_record(number, kept)
         name = f"{FOLDER}/{session_name(number)}"
         data = seal({"kind": "session", **asdict(record)}, name, run.identity)
         if run.settle(name, data) == data:
@@ -209,10 +209,10 @@ def live_session(run: RunDirectory) -> str | None:
     True
     """
     record = _open_session(run)
-    if record is None or not _is_seen(record):
+    if record is None or not _is_session_driver_seen(record):
         return None
     started = process_started(record.pid)
-    return _described(record) if started and started == record.pid_started else None
+    return _described_stored_session(record) if started and started == record.pid_started else None
 
 
 def unseen_session(run: RunDirectory) -> str | None:
@@ -235,7 +235,11 @@ def unseen_session(run: RunDirectory) -> str | None:
     True
     """
     record = _open_session(run)
-    return None if record is None or _is_seen(record) else _described(record)
+    return (
+        None
+        if record is None or _is_session_driver_seen(record)
+        else _described_stored_session(record)
+    )
 
 
 def _open_session(run: RunDirectory) -> SessionRecord | None:
@@ -244,20 +248,20 @@ def _open_session(run: RunDirectory) -> SessionRecord | None:
     return None if record is None or run.exists(f"{FOLDER}/{end_name(record.number)}") else record
 
 
-def _is_seen(record: SessionRecord) -> bool:
+def _is_session_driver_seen(record: SessionRecord) -> bool:
     """Whether this process can tell whether a session's driver lives, which is another one."""
     here = (record.host, record.boot) == (socket.gethostname(), boot_name())
     return here and record.pid != os.getpid()
 
 
-def _described(record: SessionRecord) -> str:
+def _described_stored_session(record: SessionRecord) -> str:
     """A session and its driver in words."""
     return (
         f"session {record.number}, process {record.pid} on {record.host}, since {record.started_at}"
     )
 
 
-def _highest(look: CommitsLook) -> int:
+def _highest_session_in_commits(look: CommitsLook) -> int:
     """Highest number that a session has in any name, broken ones included.
 
     A session that took a number whose record is gone would find its leases settled, or be taken for
@@ -268,7 +272,7 @@ def _highest(look: CommitsLook) -> int:
     return max((*sessions, *attempts), default=0)
 
 
-def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
+def _session_driver_record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
     """Describe this process as the driver of a session."""
     return SessionRecord(
         number=number,
@@ -327,7 +331,7 @@ def leave_token(run: RunDirectory) -> str:
     True
     """
     nonce = secrets.token_hex(16)
-    token = f"token-{nonce}-{_check(nonce, run.identity)}"
+    token = f"token-{nonce}-{_session_nonce_check(nonce, run.identity)}"
     run.write_text(TOKEN, token)
     return token
 
@@ -345,10 +349,10 @@ def is_whole_token(data: bytes, run: str) -> bool:
     text = data.decode(errors="replace")
     _, _, rest = text.partition("token-")
     nonce, _, check = rest.partition("-")
-    return text == f"token-{nonce}-{check}" and check == _check(nonce, run)
+    return text == f"token-{nonce}-{check}" and check == _session_nonce_check(nonce, run)
 
 
-def _check(nonce: str, run: str) -> str:
+def _session_nonce_check(nonce: str, run: str) -> str:
     """What tells a nonce from one that was altered, or left in another run."""
     return f"{zlib.crc32(f'{nonce}{run}'.encode()):08x}"
 

@@ -196,14 +196,14 @@ class RunStatus:
             "owed": self._total(judge.owed for judge in self.judges),
             "failed": sum(judge.failed for judge in self.judges),
             "outcomes": summed_counts(judge.outcomes for judge in self.judges),
-            "tokens": _tokens(tokens),
+            "tokens": _landed_token_counts(tokens),
             "cost": sum(costs) if costs else None,
             "judges": [
                 {
                     **{one.name: getattr(judge, one.name) for one in fields(judge)},
                     "outcomes": dict(sorted(judge.outcomes.items())),
                     "thoughts": dict(judge.thoughts),
-                    "tokens": _tokens(judge.tokens),
+                    "tokens": _landed_token_counts(judge.tokens),
                     "busy_seconds": round(judge.busy_seconds, 3),
                 }
                 for judge in self.judges
@@ -224,11 +224,14 @@ def read_status(out: str | RunDirectory) -> RunStatus:
     Effects: none. Retry: safe, also while the run goes on.
     """
     run = RunDirectory.open(out) if isinstance(out, str) else out
-    progress = _progress(run)
+    progress = _stored_driver_progress(run)
     # What is really there, so that nothing is called done that a run would ask again.
     ledger = run.ledger if isinstance(run, LandedRun) else read_whole_ledger(run)
     with reading(run.url):
-        failed, costs = _failed(run, ledger), _costs(run, ledger)
+        failed, costs = (
+            _stored_failures_by_judge(run, ledger),
+            _costs_of_landed_commits(run, ledger),
+        )
     return status_of(run, ledger, progress=progress, failed=failed, costs=costs)
 
 
@@ -242,7 +245,7 @@ def status_of(
 ) -> RunStatus:
     """How a run stands by what landed; without what failed and what it cost, if not given."""
     plan = read_plan(run)
-    progress = _progress(run) if progress is None else progress
+    progress = _stored_driver_progress(run) if progress is None else progress
     failed, costs = failed or {}, costs or {}
     live = live_session(run)
     if live is None and progress.get("state") == "running" and _age_s(progress) < FRESH_S:
@@ -250,12 +253,12 @@ def status_of(
         live = unseen_session(run)
     fresh = live is not None
     running = fresh and progress.get("state") == "running"
-    boards = _mapping(progress.get("judges"))
+    boards = _stored_progress_object(progress.get("judges"))
     judges = []
-    for name, planned in _planned(plan, ledger).items():
+    for name, planned in _stored_plan_requests(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
-        board = _mapping(boards.get(name))
+        board = _stored_progress_object(boards.get(name))
         asked = planned if plan is None or planned is None else plan.requests_by_now(name, board)
         # What a board says of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
@@ -272,10 +275,13 @@ def status_of(
                 thoughts=dict(totals.thoughts) if totals else {},
                 tokens=totals.tokens if totals else TokenCounts(),
                 busy_seconds=totals.seconds if totals else 0.0,
-                requests_per_s=_number(now.get("requests_per_s")) or pace.requests_per_s,
-                tokens_per_s=_number(now.get("tokens_per_s")) or pace.tokens_per_s,
-                seconds_left=_number(now.get("seconds_left")),
-                state=_state(asked, landed, str(board.get("state", "waiting")), fresh=fresh),
+                requests_per_s=_stored_progress_number(now.get("requests_per_s"))
+                or pace.requests_per_s,
+                tokens_per_s=_stored_progress_number(now.get("tokens_per_s")) or pace.tokens_per_s,
+                seconds_left=_stored_progress_number(now.get("seconds_left")),
+                state=_stored_judge_state(
+                    asked, landed, str(board.get("state", "waiting")), fresh=fresh
+                ),
                 error=None if board.get("error") is None else str(board["error"]),
                 cost=costs.get(name),
             )
@@ -294,11 +300,13 @@ def status_of(
         live=live,
         judges=tuple(judges),
         broken=ledger.broken,
-        notes=(*_notes(run, plan, ledger), *_thought_notes(ledger)),
+        notes=(*_stored_run_status_notes(run, plan, ledger), *_thought_notes(ledger)),
     )
 
 
-def _notes(run: RunDirectory, plan: PlanFile | None, ledger: Ledger) -> tuple[str, ...]:
+def _stored_run_status_notes(
+    run: RunDirectory, plan: PlanFile | None, ledger: Ledger
+) -> tuple[str, ...]:
     """What is not known of a run, in words."""
     altered = tuple(
         f"{name} is altered, and no number uses it; the next run with the same sweep writes "
@@ -325,7 +333,7 @@ def altered_files(run: RunDirectory) -> tuple[str, ...]:
     return tuple(name for name, data in there.items() if not run.vouches(name, data))
 
 
-def _planned(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
+def _stored_plan_requests(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
     """What is asked of every judge; of those that landed something nobody knows, without a plan."""
     return plan.asked if plan else dict.fromkeys(sorted(ledger.judges))
 
@@ -338,7 +346,7 @@ def _sweep_name(run: RunDirectory) -> str:
         return ""
 
 
-def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
+def _stored_failures_by_judge(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     """Requests recorded as failed that have not landed since, by judge."""
     import polars as pl
 
@@ -351,7 +359,7 @@ def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
 
 
-def _costs(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
+def _costs_of_landed_commits(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
     """Money of the rows that landed, by judge; nothing is read where the sweep has no prices."""
     import polars as pl
 
@@ -367,7 +375,7 @@ def _costs(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
     return dict(found.iter_rows())
 
 
-def _state(asked: int | None, landed: int, reported: str, *, fresh: bool) -> str:
+def _stored_judge_state(asked: int | None, landed: int, reported: str, *, fresh: bool) -> str:
     """A judge's state in a word."""
     if landed == asked:
         return "done"
@@ -377,14 +385,14 @@ def _state(asked: int | None, landed: int, reported: str, *, fresh: bool) -> str
     return reported if fresh else ("failed" if reported == "failed" else "incomplete")
 
 
-def _number(value: object) -> float | None:
+def _stored_progress_number(value: object) -> float | None:
     """A number the driver told, if it did."""
     if not isinstance(value, int | float) or abs(value) > sys.float_info.max:
         return None
     return float(value)
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def _stored_progress_object(value: object) -> Mapping[str, object]:
     """An object the driver told; an empty one where another version told something else."""
     return value if isinstance(value, Mapping) else {}
 
@@ -398,7 +406,7 @@ def _age_s(progress: Mapping[str, object]) -> float:
     return (datetime.now(UTC) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
 
 
-def _progress(run: RunDirectory) -> dict[str, object]:
+def _stored_driver_progress(run: RunDirectory) -> dict[str, object]:
     """What the driver told last; nothing where it told nothing, or nothing that can be read.
 
     Drivers write it anew every second and need it for nothing: a damaged one is history.
@@ -411,7 +419,7 @@ def _progress(run: RunDirectory) -> dict[str, object]:
         return {}
 
 
-def _tokens(tokens: TokenCounts) -> dict[str, int]:
+def _landed_token_counts(tokens: TokenCounts) -> dict[str, int]:
     """Token counts as plain values; computed is what the engine really ran over."""
     return {
         "prompt": tokens.prompt,

@@ -79,12 +79,12 @@ class Finding:
     message: str
 
 
-def _error(kind: FindingKind, name: str, message: str) -> Finding:
+def _store_error_finding(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is an error."""
     return Finding(level="error", kind=kind, name=name, message=message)
 
 
-def _note(kind: FindingKind, name: str, message: str) -> Finding:
+def _store_note_finding(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is a note."""
     return Finding(level="note", kind=kind, name=name, message=message)
 
@@ -126,16 +126,18 @@ def unplanned(run: RunDirectory, counts: RowCounts) -> Iterator[Finding]:
     if isinstance(prints, Mapping):
         for (judge, fingerprint, *_), n in sorted(counts.groups.items()):
             if judge not in prints:
-                yield _error("unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such")
+                yield _store_error_finding(
+                    "unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such"
+                )
             elif prints[judge] != fingerprint:
-                yield _error(
+                yield _store_error_finding(
                     "unplanned_rows",
                     "data",
                     f"{n} rows of another judge {judge!r}: expected fingerprint "
                     f"{prints[judge]}, got {fingerprint}",
                 )
-    yield from _too_many(_planned(run), counts)
-    yield from _foreign_items(_items(run), counts)
+    yield from _too_many(_planned_requests_in_store(run), counts)
+    yield from _foreign_items(_items_in_store(run), counts)
 
 
 def _too_many(planned: Mapping[tuple[str, ...], int], counts: RowCounts) -> Iterator[Finding]:
@@ -150,7 +152,7 @@ def _too_many(planned: Mapping[tuple[str, ...], int], counts: RowCounts) -> Iter
         if n > most:
             judge, role, stage = group
             where = stage if stage == role else f"{role}, {stage}"
-            yield _error(
+            yield _store_error_finding(
                 "unplanned_rows",
                 "data",
                 f"{n} rows of {judge} ({where}), {n - most} more than the plan has; "
@@ -163,7 +165,7 @@ def _foreign_items(items: Collection[tuple[str, ...]], counts: RowCounts) -> Ite
     foreign: Sequence[tuple[str, ...]] = sorted(set(counts.items).difference(items))
     if items and foreign:
         benchmark, item = foreign[0]
-        yield _error(
+        yield _store_error_finding(
             "unplanned_rows",
             counts.items[foreign[0]],
             f"rows about an item that is not the run's: {benchmark} {item}"
@@ -171,7 +173,7 @@ def _foreign_items(items: Collection[tuple[str, ...]], counts: RowCounts) -> Ite
         )
 
 
-def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
+def _planned_requests_in_store(run: RunDirectory) -> dict[tuple[str, ...], int]:
     """Requests by judge, role and stage; none where the plan cannot be read (told elsewhere)."""
     planned: Counter[tuple[str, ...]] = Counter()
     try:
@@ -183,7 +185,7 @@ def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
     return dict(planned)
 
 
-def _items(run: RunDirectory) -> set[tuple[str, ...]]:
+def _items_in_store(run: RunDirectory) -> set[tuple[str, ...]]:
     """The run's items by benchmark and name; none where they are gone or altered, as others tell.
 
     Altered bytes are not decoded: Polars may print a panic, or end the process.
@@ -307,53 +309,57 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     Effects: none. Cost: reads every file once, one commit's pair at a time; holds all keys.
     """
     if not run.is_local:
-        return _findings(run)
+        return _store_file_findings(run)
     disk = NotingDisk(root=run.url)
-    found = _findings(run.read_through(disk))
+    found = _store_file_findings(run.read_through(disk))
     disk.sizes("")  # what nothing asks for, too
-    unread = [_error("unreadable_file", *one) for one in sorted(disk.unread.items())]
+    unread = [_store_error_finding("unreadable_file", *one) for one in sorted(disk.unread.items())]
     return unread + [one for one in found if one.name not in disk.unread]
 
 
-def _findings(run: RunDirectory) -> list[Finding]:
+def _store_file_findings(run: RunDirectory) -> list[Finding]:
     """What :func:`verify_run` finds in files that can be read."""
     look = look_at_commits(run)
     ledger = build_ledger(look.session.number if look.session else 0, look.commits)
-    findings = list(_records(run, look, ledger))
+    findings = list(_verify_commit_records(run, look, ledger))
     keys: list[pl.Series] = []
     counts = RowCounts()
     for commit in ledger.commits:
         twice = ledger.duplicates.get(commit.name, ())
         dropped = {request_key(key, replication) for key, replication in twice}
         judgments: list[pl.DataFrame] = []
-        findings.extend(_files(run, commit, judgments))
+        findings.extend(_verify_commit_parts(run, commit, judgments))
         for rows in judgments:
             keys.append(rows["key"])
             counts.add(commit.data_file, rows, dropped)
-    findings.extend(_twice(keys, ledger))
+    findings.extend(_repeated_keys_in_parts(keys, ledger))
     findings.extend(unplanned(run, counts))
-    findings.extend(_replaced(run, look))
-    findings.extend(_orphans(run, look))
+    findings.extend(_verify_replaced_parts(run, look))
+    findings.extend(_orphaned_store_files(run, look))
     findings.extend(_run_files(run))
     findings.extend(_notes_of_progress(run, look))
     return findings
 
 
-def _records(run: RunDirectory, look: CommitsLook, ledger: Ledger) -> Iterator[Finding]:
+def _verify_commit_records(
+    run: RunDirectory, look: CommitsLook, ledger: Ledger
+) -> Iterator[Finding]:
     """Check the records themselves."""
     for name in look.broken:
         here = "torn or altered" if name in look.names else "gone"
-        yield _error(
+        yield _store_error_finding(
             "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
         )
-    yield from _packed(run, look)
+    yield from _verify_packed_commits(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}"), run.identity), CommitRecord):
-            yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
+            yield _store_note_finding(
+                "late_record", f"{FOLDER}/{name}", "not accepted by the newest session"
+            )
     losses = part_commits(run, look)[1].counted(run)
     if FOLDER in losses.folders:
-        yield _error(
+        yield _store_error_finding(
             "missing_records",
             FOLDER,
             "judgments have landed, and the records of sessions that say which count are gone: "
@@ -361,34 +367,34 @@ def _records(run: RunDirectory, look: CommitsLook, ledger: Ledger) -> Iterator[F
         )
     # A driver at work has files whose records it is about to write.
     elif losses.has_gone_records and not live_session(run):
-        yield _error(
+        yield _store_error_finding(
             "missing_records",
             FOLDER,
             f"{len(losses.unnamed)} files of the newest session have no record, about "
             f"{losses.n_unnamed} rows: more than a driver leaves that is killed",
         )
     for one in losses.unfounded:
-        yield _error(
+        yield _store_error_finding(
             "unfounded",
             f"{FOLDER}/{one.name}",
             f"{one.rows} rows, some on answers the run does not hold; judgerel run drops them",
         )
     for name, twice in ledger.duplicates.items():
-        yield _error(
+        yield _store_error_finding(
             "duplicate_rows",
             f"{FOLDER}/{name}",
             f"{len(twice)} requests that an earlier commit holds; readers drop them",
         )
 
 
-def _packed(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
+def _verify_packed_commits(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check the file of each record where packs were read in its place."""
     if not any(parse_pack(name) for name in look.names):
         return
     single = look_at_commits(run, packed=False)
     for name in sorted(set(single.broken).difference(look.broken)):
         here = "torn or altered; remove it" if name in single.names else "gone"
-        yield _error(
+        yield _store_error_finding(
             "broken_record",
             f"{FOLDER}/{name}",
             f"the record is {here}; a pack holds it, so that its rows count and none is asked "
@@ -398,10 +404,10 @@ def _packed(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     for one in look.commits:
         if commits.get(one.name, one) != one:
             other = "not the record that a pack holds, which is the one that counts"
-            yield _error("broken_record", f"{FOLDER}/{one.name}", other)
+            yield _store_error_finding("broken_record", f"{FOLDER}/{one.name}", other)
 
 
-def _files(
+def _verify_commit_parts(
     run: RunDirectory, commit: CommitRecord, judgments: list[pl.DataFrame]
 ) -> Iterator[Finding]:
     """Check a commit's two files; the judgments that can be read are added to `judgments`."""
@@ -413,39 +419,47 @@ def _files(
     ):
         data = there.get(name)
         if data is None:
-            yield _error("missing_file", name, f"named by {commit.name}, not there")
+            yield _store_error_finding("missing_file", name, f"named by {commit.name}, not there")
             continue
         if sha256(data) != expected:
             # What is in it is nobody's any more, and decoding it may end the process.
-            yield _error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
+            yield _store_error_finding(
+                "wrong_sha256", name, f"not the bytes {commit.name} vouches for"
+            )
             continue
         frame = pl.read_parquet(io.BytesIO(data))
         if frame.height != commit.rows:
-            yield _error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
+            yield _store_error_finding(
+                "wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}"
+            )
         frames.append((name, frame))
     for name, frame in frames:
-        yield from _contents(name, frame, commit)
+        yield from _verify_part_contents(name, frame, commit)
     if frames and frames[0][0] == commit.data_file and "key" in frames[0][1].columns:
         judgments.append(frames[0][1])
 
 
-def _contents(name: str, frame: pl.DataFrame, commit: CommitRecord) -> Iterator[Finding]:
+def _verify_part_contents(
+    name: str, frame: pl.DataFrame, commit: CommitRecord
+) -> Iterator[Finding]:
     """Check the keys, and of judgments the judge."""
     is_data = name == commit.data_file
     expected = set(expected_keys(commit.conditions))
     found = set(frame["key"]) if "key" in frame.columns else set()
     if found != expected:
-        yield _error(
+        yield _store_error_finding(
             "wrong_keys" if is_data else "texts_differ",
             name,
             f"{len(expected - found)} keys of the record's ranges are missing, "
             f"{len(found - expected)} are none of theirs",
         )
     if is_data and "judge" in frame.columns and (frame["judge"] != commit.judge).any():
-        yield _error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
+        yield _store_error_finding(
+            "wrong_judge", name, f"rows of other judges than {commit.judge!r}"
+        )
 
 
-def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
+def _repeated_keys_in_parts(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
     """Count requests held more than once in the files, beyond those already named."""
     if not keys:
         return
@@ -453,10 +467,12 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
     n_extra = together.len() - together.n_unique()
     n_known = sum(len(twice) for twice in ledger.duplicates.values())
     if n_extra > n_known:
-        yield _error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
+        yield _store_error_finding(
+            "duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once"
+        )
 
 
-def _replaced(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
+def _verify_replaced_parts(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check files of judgments that a later reading of the texts replaced."""
     counting = {one.data_file for one in look.commits}
     for name, expected in look.older.items():
@@ -468,9 +484,11 @@ def _replaced(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
             record = generation_name(int(PurePosixPath(name).name.split("-")[0]))
             unused += f"; remove {FOLDER}/{record} to forget that reading"
         if data is None:
-            yield _error("missing_file", name, f"not there; {unused}")
+            yield _store_error_finding("missing_file", name, f"not there; {unused}")
         elif sha256(data) != expected:
-            yield _error("wrong_sha256", name, f"not the bytes that were written; {unused}")
+            yield _store_error_finding(
+                "wrong_sha256", name, f"not the bytes that were written; {unused}"
+            )
 
 
 _NEWER = (
@@ -479,7 +497,7 @@ _NEWER = (
 )
 
 
-def _orphans(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
+def _orphaned_store_files(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Name the files no commit that counts names, and leftovers of writers that died."""
     named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
     named.update(look.older)
@@ -488,10 +506,10 @@ def _orphans(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
         for name in run.files.sizes(folder):
             if name not in named:
                 why = "no commit names it; readers do not see it"
-                yield _note("orphan", name, _NEWER if name in newer else why)
+                yield _store_note_finding("orphan", name, _NEWER if name in newer else why)
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
-            yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+            yield _store_note_finding("orphan", f"{FOLDER}/{name}", "left by a writer that died")
 
 
 def _run_files(run: RunDirectory) -> Iterator[Finding]:
@@ -502,34 +520,42 @@ def _run_files(run: RunDirectory) -> Iterator[Finding]:
     for name in sorted({*_READERS, *known}):
         data = run.files.find(name)
         if data is None:
-            yield _error("missing_file", name, "not there; the next run writes it again")
+            yield _store_error_finding(
+                "missing_file", name, "not there; the next run writes it again"
+            )
             continue
         if name in known and sha256(data) not in known[name]:
-            yield _error(
+            yield _store_error_finding(
                 "wrong_sha256",
                 name,
                 "differs from its checksum in the manifest; the next run writes it again",
             )
             continue
         try:
-            _READERS.get(name, _parquet)(data)
+            _READERS.get(name, _read_stored_parquet_part)(data)
         except (ValueError, RecursionError, *UNREADABLE) as error:
             first = str(error).split("\n")[0]
-            yield _error("unreadable_file", name, f"{first}; the next run writes it again")
+            yield _store_error_finding(
+                "unreadable_file", name, f"{first}; the next run writes it again"
+            )
 
 
 def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
-        yield _error(
+        yield _store_error_finding(
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
     data = run.files.find(PROGRESS)
     if data is not None and unseal(data, PROGRESS, run.identity) is None:
-        yield _error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
+        yield _store_error_finding(
+            "wrong_sha256", PROGRESS, "torn or altered; the next run writes it again"
+        )
     token = run.files.find(TOKEN)
     if token is not None and not is_whole_token(token, run.identity):
-        yield _error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
+        yield _store_error_finding(
+            "broken_record", TOKEN, "torn or altered; the next run writes a new one"
+        )
     yield from _other_records(run, look)
 
 
@@ -553,16 +579,16 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     for place in beside:
         if place not in there:
             gone = "missing; no number uses it, and the next run goes on without it"
-            yield _error("missing_file", place, gone)
+            yield _store_error_finding("missing_file", place, gone)
     last_read = max((parse_generation(name) or 0 for name in look.names), default=0)
     for name in map(generation_name, range(1, last_read)):
         if name not in look.names:
             gone = "gone; a later reading counts, and no number uses it"
-            yield _note("missing_file", f"{FOLDER}/{name}", gone)
+            yield _store_note_finding("missing_file", f"{FOLDER}/{name}", gone)
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)
         if ended < newest and name not in look.names:
-            finding = _note if name in known else _error
+            finding = _store_note_finding if name in known else _store_error_finding
             gone = "gone; it no longer counts, and no number uses it"
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
@@ -571,12 +597,14 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"
-            yield _note("broken_record", place, went_on)
+            yield _store_note_finding("broken_record", place, went_on)
         elif parse_end(name) == newest:
-            yield _error("broken_record", place, "torn or altered: what landed is not counted")
+            yield _store_error_finding(
+                "broken_record", place, "torn or altered: what landed is not counted"
+            )
         else:
             why = "its records are read one by one" if parse_pack(name) else "it no longer counts"
-            yield _error(
+            yield _store_error_finding(
                 "broken_record",
                 place,
                 f"torn or altered; {why}, and no number uses it; the next run records that it goes "
@@ -584,7 +612,7 @@ def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
             )
 
 
-def _parquet(data: bytes) -> object:
+def _read_stored_parquet_part(data: bytes) -> object:
     """Read a Parquet file."""
     return pl.read_parquet(io.BytesIO(data))
 
@@ -592,5 +620,5 @@ def _parquet(data: bytes) -> object:
 _READERS: dict[str, Callable[[bytes], object]] = {
     "sweep.toml": lambda data: tomllib.loads(data.decode()),
     "plan.json": json.loads,
-    "items.parquet": _parquet,
+    "items.parquet": _read_stored_parquet_part,
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.asking.plan.identity import _plain, ask_identity
+from judgerel_ray.asking.plan.identity import _plan_identity_item_content, ask_identity
 from judgerel_ray.config import ask_table
 from judgerel_ray.core import HumanRating, Item, Option, digest
 from judgerel_ray.design import AskFrame
@@ -45,7 +45,7 @@ def test_the_content_of_an_item_is_every_field_of_it(item):
     for rating in content["ratings"]:
         if rating["responder"] is None:  # as before ratings could name one
             del rating["responder"]
-    assert digest(_plain(item)) == digest(content)
+    assert digest(_plan_identity_item_content(item)) == digest(content)
 
 
 def test_thresholds_are_said_of_what_lands_and_ask_nothing():

@@ -27,7 +27,7 @@ from judgerel_ray.asking.run.readability import (
     pilot_looks,
     shortfall_of,
 )
-from judgerel_ray.asking.run.running import _board
+from judgerel_ray.asking.run.running import _run_board_at_start
 from judgerel_ray.asking.run.waves import SessionWaves
 from judgerel_ray.config import as_exact, parse_sweep
 from judgerel_ray.core import (
@@ -126,7 +126,7 @@ def go(driver, reply, *, unreadable_ok=False, **how):
     """One session of a sweep; what was sent, and what was stopped."""
     session = driver.begin()
     run, resolved = driver.run, driver.resolved
-    board = _board(resolved, driver.plan, run, session)
+    board = _run_board_at_start(resolved, driver.plan, run, session)
     pools = {
         name: SimpleNamespace(failures=Counter(), unsettled=set(), requests_left=0)
         for name in resolved.specs

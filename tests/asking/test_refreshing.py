@@ -12,7 +12,7 @@ from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.asking.run.waves import _rounds, later_requests
+from judgerel_ray.asking.run.waves import _rounds_of_wave, later_requests
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineError, request_key
 from judgerel_ray.design import voices_of
@@ -47,7 +47,7 @@ class Asking(World):
         asked = tuple((frame, voice) for voice in voices_of(frame, 0))
         while not self.withheld:
             ledger = read_ledger(run)
-            rounds = _rounds(run, ledger, asked, 0)
+            rounds = _rounds_of_wave(run, ledger, asked, 0)
             pending = Pending(asked=asked, wave=0, texts={}, ledger=ledger, rounds=rounds)
             rest = [ask for asks in pending.asks(None) for ask in asks][:BATCH]
             if not rest:
@@ -110,7 +110,7 @@ def test_a_judge_that_dies_with_later_blocks_pending_leaves_its_refresh_partial(
     n_left = int(world.go().line.split()[2])
     dying(world, monkeypatch, "system")
     later = datetime.now(UTC) + timedelta(hours=21)
-    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: later)
     with pytest.raises(EngineError, match="404 retired"):
         world.go()
     first, second = world.directory.refreshes()

@@ -13,7 +13,7 @@ from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.end_tables import settled_rows, write_settled
 from judgerel_ray.asking.run.rounds import landed_verdicts
-from judgerel_ray.asking.run.running import _board
+from judgerel_ray.asking.run.running import _run_board_at_start
 from judgerel_ray.asking.run.waves import SessionWaves, later_requests
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.engines.simulated.replies import write_verdict
@@ -83,7 +83,7 @@ class FakeFleet:
 def one_session(driver, *, seed=0, dies_after=None, fails=0.0):
     """A session of a run; the board as it stood at its end."""
     run, session = driver.run, driver.begin()
-    board = _board(driver.resolved, driver.plan, run, session)
+    board = _run_board_at_start(driver.resolved, driver.plan, run, session)
     pools = {
         name: SimpleNamespace(requests_left=0, failures={}, unsettled=set())
         for name in driver.resolved.specs
@@ -185,7 +185,7 @@ def test_settled_verdicts_are_laid_out_from_what_landed(undisturbed):
 def test_boards_count_nothing_twice(sweep, driver_of):
     driver = driver_of(sweep(asks=["replications = 4\n"], items=ITEMS))
     run, session = driver.run, driver.begin()
-    board = _board(driver.resolved, driver.plan, run, session)
+    board = _run_board_at_start(driver.resolved, driver.plan, run, session)
     assert isinstance(board, Board)
     assert isinstance(board.judges["j"], JudgeBoard)
     assert board.judges["j"].asked == plan_resolved(driver.resolved).requests

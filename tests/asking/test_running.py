@@ -10,7 +10,7 @@ import judgerel_ray
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.opening import prepare_run
-from judgerel_ray.asking.run.running import _board, _leave_final, is_mistake
+from judgerel_ray.asking.run.running import _leave_final, _run_board_at_start, is_mistake
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
 from judgerel_ray.engines import model_files
 from judgerel_ray.reporting.standing import status_text
@@ -101,7 +101,7 @@ def ended(sweep, tmp_path):
     plan = plan_resolved(resolved)
     run = prepare_run(resolved, plan, str(tmp_path / "run"))
     session = begin_session(run)
-    return run, session, _board(resolved, plan, run, session)
+    return run, session, _run_board_at_start(resolved, plan, run, session)
 
 
 def test_a_session_says_how_it_ended(ended):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from judgerel_ray.asking.run.running import _unreachable
+from judgerel_ray.asking.run.running import _unreachable_run_servers
 from judgerel_ray.asking.small_runs import MOST_REQUESTS, needs_ray
 from judgerel_ray.asking.verb import wanted_cluster
 from judgerel_ray.engines import EngineSpec
@@ -67,15 +67,15 @@ def test_a_plan_says_where_a_sweep_runs(sweep, more, note):
 def test_a_server_that_is_not_there_is_named_at_once(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    one, other = _unreachable([SIMULATED, SERVED, replace(SERVED, name="b")])
+    one, other = _unreachable_run_servers([SIMULATED, SERVED, replace(SERVED, name="b")])
     assert one.startswith("judge a: no connection to http://localhost:1/v1 (Connection refused)")
     assert "Try: start the server" in one
     assert other == one.replace("judge a", "judge b")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-        assert not list(_unreachable([replace(SERVED, base_url=url)]))
+        assert not list(_unreachable_run_servers([replace(SERVED, base_url=url)]))
     # Through a proxy only asking tells.
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    assert not list(_unreachable([replace(SERVED, base_url="http://h.example/v1")]))
+    assert not list(_unreachable_run_servers([replace(SERVED, base_url="http://h.example/v1")]))

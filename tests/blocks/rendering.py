@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from judgerel_ray.blocks.html import _environment
+from judgerel_ray.blocks.html import _html_template_environment
 
 
 def rendered(blocks) -> str:
     """Render blocks alone."""
-    return str(_environment().get_template("blocks/blocks.html").module.render(blocks)).strip()
+    return str(
+        _html_template_environment().get_template("blocks/blocks.html").module.render(blocks)
+    ).strip()

@@ -30,7 +30,9 @@ def layout(monkeypatch, run_here: RunDirectory):
         actor = SimpleNamespace(__ray_ready__=SimpleNamespace(remote=lambda: "ready"))
         return SimpleNamespace(remote=lambda spec: asked.setdefault("spec", spec) and actor)
 
-    monkeypatch.setattr(cluster, "_remote", lambda _judge: SimpleNamespace(options=options))
+    monkeypatch.setattr(
+        cluster, "_remote_actor_class", lambda _judge: SimpleNamespace(options=options)
+    )
     # The package has a function of the same name as the module.
     module = sys.modules[placement_group.__module__]
     monkeypatch.setattr(module, "placement_group", group_of)

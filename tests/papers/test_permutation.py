@@ -98,7 +98,7 @@ def test_shuffles_that_fail_are_counted():
 
 def test_failed_shuffles_count_as_being_as_far():
     null = np.append(np.linspace(-1, 1, 79), [np.nan] * 20)
-    found = estimator._summary(5.0, null)
+    found = estimator._paper_estimate_summary(5.0, null)
     assert (found.n_permutations, found.n_failed) == (79, 20)
     assert found.p == pytest.approx(21 / 100)
     assert found.method == "79 shuffles inside each question (20 more failed), two-sided"

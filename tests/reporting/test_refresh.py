@@ -443,7 +443,7 @@ def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
 
     def fall():
         night = next(nights)
-        monkeypatch.setattr(refreshing, "_now", lambda: night)
+        monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: night)
 
     fall()
     world.cut_after = 0
@@ -579,7 +579,7 @@ def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, caps
     code, out, _ = world.told(capsys)
     assert (code, out) == (1, "refresh 1: 6 requests are pending\n")
     later = datetime.now(UTC) + timedelta(hours=21)
-    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: later)
     code, out, _ = world.told(capsys)
     assert code == 1
     assert out.startswith("refresh 1: done; closed with 6 requests pending: the next one asks ")
@@ -620,7 +620,7 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
         "judgerel: anchors: 404 retired",
     ]
     later = datetime.now(UTC) + timedelta(hours=21)
-    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: later)
     code, _, told = world.told(capsys)
     assert (code, len(world.asked) - n_asked) == (3, 6)
     assert "refresh 2: done; closed with 240 requests pending: " in told
@@ -746,7 +746,7 @@ def test_a_clock_that_goes_back_asks_anchors_once(world, monkeypatch):
     world.series("")
     world.go()
     earlier = datetime.now(UTC) - timedelta(days=3)
-    monkeypatch.setattr(refreshing, "_now", lambda: earlier)
+    monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: earlier)
     assert [world.go().state for _ in range(2)] == ["done", "unchanged"]
     assert len(world.asked) == len(set(world.asked)) == 3 * 6 * N_QUESTIONS
 

@@ -48,7 +48,7 @@ def land_session(run, land_rows, *, n=N):
 
 def held(run, session=1):
     """Names of the records in a pack."""
-    return [name for name, _ in packs._entries(run, session)]
+    return [name for name, _ in packs._commit_pack_entries(run, session)]
 
 
 def unpacked(run):
@@ -72,7 +72,7 @@ def test_names_of_packs():
 def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     land_session(run, land_rows)
     names = [name for name in run.names("commits") if name.startswith("s0001-l")]
-    entries = dict(packs._entries(run, 1))
+    entries = dict(packs._commit_pack_entries(run, 1))
     assert entries == {name: run.files.read(f"commits/{name}") for name in names}
     assert len(entries) == N + 1  # the closed attempt, too
     assert all(read_attempt(name, data, run.identity) for name, data in entries.items())

@@ -451,7 +451,7 @@ def test_sizes_are_told_while_files_come_and_go(disk_run):
 def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch):
     for name in ("data/judge=j/a", "data/judge=k/b"):
         disk_run.write_bytes(name, b"whole")
-    plain = files._entries
+    plain = files._stored_folder_entries
 
     def then_one_goes(folder):
         found = plain(folder)
@@ -459,7 +459,7 @@ def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch
             Path(folder, "a").unlink()
         return found
 
-    monkeypatch.setattr(files, "_entries", then_one_goes)
+    monkeypatch.setattr(files, "_stored_folder_entries", then_one_goes)
     assert disk_run.files.sizes("data") == {"data/judge=k/b": 5}
     assert disk_run.files.sizes("nowhere") == {}
 

@@ -242,8 +242,8 @@ def _mean_needs(plan: GroupPlan, basis: Row, wanted: float, *, absolute: bool) -
     if absolute and not varied(plan.group):
         return  # nothing but replications: the same as generalizability
     for lever in levers(plan):
-        needed, whole = _judgments(plan, lever, wanted, absolute=absolute)
-        enough = partial(_reaches, plan, lever, wanted, absolute=absolute)
+        needed, whole = _advice_on_judgments(plan, lever, wanted, absolute=absolute)
+        enough = partial(_advice_reaches_target, plan, lever, wanted, absolute=absolute)
         cautious = smallest_enough(enough, most=_MOST_JUDGMENTS)
         if cautious and lever == APART:
             cautious = plan.spread(cautious).n_judgments
@@ -251,22 +251,22 @@ def _mean_needs(plan: GroupPlan, basis: Row, wanted: float, *, absolute: bool) -
         spent = plan.spent(
             n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
         )
-        now = _now(plan, lever)
+        now = _advice_on_judgments_now(plan, lever)
         value, low, high = _of_mean(now, absolute=absolute)
         yield {
             **basis,
             "lever": lever,
             **lever_levels(plan, lever, whole),
             "now": value,
-            "standing": _standing(low, high, wanted),
+            "standing": _standing_in_advice(low, high, wanted),
             "needed": needed,
             "needed_whole": whole,
             "needed_cautious": cautious,
-            **(spent if whole else _why(plan, lever).columns()),
+            **(spent if whole else _why_advice_is_none(plan, lever).columns()),
         }
 
 
-def _now(plan: GroupPlan, lever: str) -> Dependability:
+def _advice_on_judgments_now(plan: GroupPlan, lever: str) -> Dependability:
     """What the judgments there are come to: those of one prompt, or all as they are spread."""
     if lever == SAME:
         return plan.mean_of(plan.n_replications, SAME)
@@ -274,7 +274,7 @@ def _now(plan: GroupPlan, lever: str) -> Dependability:
     return plan.mean_at(plan.n_replications * math.prod(levels.values()), levels)
 
 
-def _judgments(
+def _advice_on_judgments(
     plan: GroupPlan, lever: str, wanted: float, *, absolute: bool
 ) -> tuple[float | None, int | None]:
     """Judgments that a mean needs, as a fraction and as they can be bought."""
@@ -303,7 +303,7 @@ def _judgments(
     return float(spread.n_judgments), spread.n_judgments  # a fraction of crossed levels is none
 
 
-def _why(plan: GroupPlan, lever: str) -> Reason:
+def _why_advice_is_none(plan: GroupPlan, lever: str) -> Reason:
     """Why no number of judgments reaches a target."""
     if lever == APART and plan.group.found.sizes and levers(plan) == (APART,):
         return Reason(unreachable=Unreachable.LEVELS_ASKED_ONCE)
@@ -322,7 +322,9 @@ def _of_mean(
     return one.generalizability, one.low, one.high
 
 
-def _reaches(plan: GroupPlan, lever: str, wanted: float, n: int, *, absolute: bool) -> bool:
+def _advice_reaches_target(
+    plan: GroupPlan, lever: str, wanted: float, n: int, *, absolute: bool
+) -> bool:
     """Whether the low end of what a mean of n is worth does."""
     _, low, _ = _of_mean(plan.mean_of(n, lever), absolute=absolute)
     return low is not None and low >= wanted
@@ -339,7 +341,7 @@ def _vote_need(plan: GroupPlan, basis: Row, wanted: float) -> Row:
         **basis,
         "lever": SAME,
         "now": now.agreement,
-        "standing": None if now.low is None else _standing(now.low, now.high, wanted),
+        "standing": None if now.low is None else _standing_in_advice(now.low, now.high, wanted),
         "needed": k,
         "needed_whole": k,
         "needed_cautious": k,
@@ -373,7 +375,7 @@ def _width_needs(
     }  # fmt: skip
 
 
-def _standing(low: float | None, high: float | None, wanted: float) -> str:
+def _standing_in_advice(low: float | None, high: float | None, wanted: float) -> str:
     """Where the interval lies; the point alone decides nothing."""
     if low is not None and low >= wanted:
         return MEETS

@@ -131,7 +131,7 @@ def group_sizes(
     for name in drawn:
         seen, size = part[name].n_unique(), sizes.get(name)
         if size is None and name == ORDER:
-            size = _orders(part, seen, n_labels=n_labels, n_options=n_options)
+            size = _advice_option_orders(part, seen, n_labels=n_labels, n_options=n_options)
         elif isinstance(size, int) and size < seen:
             raise SweepError(
                 f"{name} has {seen} levels in these judgments, more than the {size} declared",
@@ -169,7 +169,7 @@ def labels_chosen(frame: pl.LazyFrame, groups: Sequence[str]) -> dict[tuple[obje
     }
 
 
-def _orders(
+def _advice_option_orders(
     part: pl.DataFrame, seen: int, *, n_labels: int | None, n_options: int | None
 ) -> int | None:
     """Orders of the options; None where nothing tells how many options there are."""
@@ -370,7 +370,7 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
         "estimator": estimator_words({"statistic": found.estimator, **flags}),
     }
     if group.replies.are_few:
-        yield {**_none(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}
+        yield {**_advice_without_numbers(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}
         return
     for one in found.components:
         yield {
@@ -381,9 +381,14 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
             "negative": one.negative, "undefined": None, **basis,
         }  # fmt: skip
     for name, other in found.confounded.items():
-        yield {**_none(), "component": name, "undefined": f"confounded with {other}", **basis}
+        yield {
+            **_advice_without_numbers(),
+            "component": name,
+            "undefined": f"confounded with {other}",
+            **basis,
+        }
     if found.undefined:
-        yield {**_none(), "undefined": found.undefined, **basis}
+        yield {**_advice_without_numbers(), "undefined": found.undefined, **basis}
 
 
 def key_schema(groups: Sequence[FacetGroup]) -> dict[str, pl.DataType]:
@@ -452,6 +457,6 @@ def _part(group: FacetGroup, facets: Sequence[str]) -> str:
     return "chosen" if set(facets) <= set(group.chosen) else "wanted"
 
 
-def _none() -> Row:
+def _advice_without_numbers() -> Row:
     """A row without numbers."""
     return dict.fromkeys(name for name in Components.columns if name != "undefined")

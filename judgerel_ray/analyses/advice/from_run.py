@@ -33,7 +33,7 @@ def advice_of(
 ) -> Advice:
     """Advise on judgments, opened with their gold."""
     target = by_name(targets, "--target", read_number)
-    spendable = None if budget is None else _budget(budget)
+    spendable = None if budget is None else _advice_budget_of_text(budget)
     if not judged.verdicts_known:
         refuse_unknown("advise", judged.where)
     judged = with_numbers(judged, TOKENS)
@@ -83,7 +83,7 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def _budget(text: float | str | Mapping[str, float]) -> Budget:
+def _advice_budget_of_text(text: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
     named = isinstance(text, Mapping) or "=" in str(text)
     amounts: Any = text if named else {"judgments": text}

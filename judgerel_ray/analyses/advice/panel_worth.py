@@ -281,10 +281,10 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     if n_judges < 2:
         return []
     labels = level_of_scale(part) == "nominal"
-    worth = _effective(scored, labels=labels)
+    worth = _advised_worth_by_errors(scored, labels=labels)
     steps: tuple[PanelStep, ...] = ()
     if labels:
-        steps = panel_steps(_counts(scored), most=min(n_judges + 2, _LARGEST_PANEL))
+        steps = panel_steps(_advised_panel_counts(scored), most=min(n_judges + 2, _LARGEST_PANEL))
     known: Row = {
         "judges": n_judges, **value_columns("effective", worth),
         "error_correlation": worth.correlation, "n_items": scored["item_id"].n_unique(),
@@ -298,7 +298,7 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _counts(scored: pl.DataFrame) -> NDArray[np.int64]:
+def _advised_panel_counts(scored: pl.DataFrame) -> NDArray[np.int64]:
     """Verdicts by question, judge and value."""
     pair = ["item_id", "judge"]
     found = unit_counts(scored, LABEL, unit=pair, cluster=["item_id"])
@@ -310,7 +310,7 @@ def _counts(scored: pl.DataFrame) -> NDArray[np.int64]:
     return counts
 
 
-def _effective(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
+def _advised_worth_by_errors(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
     """The panel's worth by its errors, where there is gold."""
     n_judges = scored["judge"].n_unique()
     none = EffectiveJudges(n_judges=n_judges, n_questions=0, undefined="no_gold")

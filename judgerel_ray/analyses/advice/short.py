@@ -93,16 +93,20 @@ def advised_short(
         (row["target"], row["wanted"]) for rows in needs.values() for row in rows
     )
     alike = [one for one in targets if all(_as_first(rows, one) for rows in needs.values())]
-    leading = {who: _leading(rows) for who, rows in needs.items()}
+    leading = {who: _leading_advice_row(rows) for who, rows in needs.items()}
     ones = _by_group(known.get("designs"), groups)
     rows = [
-        {**row, "need": leading.get(who := groups.of(row)), "one": _one(ones.get(who, []))}
+        {
+            **row,
+            "need": leading.get(who := groups.of(row)),
+            "one": _advised_worth_of_one(ones.get(who, [])),
+        }
         for row in groups.rows
     ]
     has_asked = _levels_known(known.get("designs"))
     findings = [
-        *_of_components(known.get("components"), groups),
-        *([] if has_asked else [_unasked(has_options=has_options)]),
+        *_advice_on_components(known.get("components"), groups),
+        *([] if has_asked else [_advice_on_one_wording(has_options=has_options)]),
         *(one for who, those in needs.items() for one in _of_needs(those, alike, who)),
         *(_of_splits(known.get("splits"), groups) if has_budget else ()),
         *_of_panel(known.get("panel")),
@@ -113,15 +117,15 @@ def advised_short(
     known_any = any(row["need"] and row["need"]["lever"] for row in rows)
     table = short_table(rows, groups, columns_shown) if known_any else []
     return short_blocks(
-        _scope(known.get("components"), groups),
-        [*table, *_conditions([row for row in leading.values() if row], alike)],
+        _what_advice_rests_on(known.get("components"), groups),
+        [*table, *_advice_conditions_line([row for row in leading.values() if row], alike)],
         findings,
         ("check against requirements", command if known_any else None),
         everyone=groups.labels.values(),
     )
 
 
-def _unasked(*, has_options: bool) -> Remark:
+def _advice_on_one_wording(*, has_options: bool) -> Remark:
     """What was asked in one wording alone, and what would ask it in another."""
     ways = "option_orders = 2 or a second template" if has_options else "a second template"
     return Remark(text=_UNKNOWN.format(ways), severity=HARMFUL)
@@ -153,13 +157,13 @@ def _by_group(table: pl.DataFrame | None, groups: Groups) -> dict[str, list[Row]
     return {} if table is None else groups.apart(table.iter_rows(named=True))
 
 
-def _leading(rows: Sequence[Row]) -> Row:
+def _leading_advice_row(rows: Sequence[Row]) -> Row:
     """The first target's row, by judgments spread over what should not matter where that varies."""
     those = [row for row in rows if row["target"] == rows[0]["target"]]
     return next((row for row in those if row["lever"] == "apart"), those[0])
 
 
-def _one(designs: Sequence[Row]) -> Mapping[str, Row]:
+def _advised_worth_of_one(designs: Sequence[Row]) -> Mapping[str, Row]:
     """What one judgment is worth: spread over facets, and of the same prompt."""
     return {str(row["design"]): row for row in designs if row["n_judgments"] == 1}
 
@@ -171,7 +175,7 @@ def _levels_known(designs: pl.DataFrame | None) -> bool:
     return bool((designs["design"] == "apart").any())
 
 
-def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
+def _what_advice_rests_on(components: pl.DataFrame | None, groups: Groups) -> str:
     """Say what the advice rests on."""
     firsts = [rows[0] for rows in _by_group(components, groups).values()]
     n_judgments = sum(row["n_judgments"] or 0 for row in firsts)
@@ -183,29 +187,29 @@ def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
     return f"{asked}{groups.shared}: {count_of(n_judgments, 'judgment')}"
 
 
-def _target(target: Target) -> str:
+def _advice_target_in_words(target: Target) -> str:
     name, wanted = target
     if name == "interval_width":  # of the same prompt, from end to end
         return f"same-prompt alpha to ± {cell(cast(float, wanted) / 2)}"
     return _TARGETS.get(str(name), f"{reason(name)} {{}}").format(cell(wanted))
 
 
-def _conditions(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
+def _advice_conditions_line(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
     """What the table is about, in a line below it: the targets, and how judgments are spread."""
     ways = dict.fromkeys(lever("lever", in_full=False)(row) for row in needs if row["lever"])
     if ways:
-        targets = " and ".join(map(_target, alike))
+        targets = " and ".join(map(_advice_target_in_words, alike))
         text = f"needed, for sure (95 %): judgments of each question for {targets}, by"
         yield Paragraph(f"{text} {' or '.join(ways)}", kind="soft")
 
 
-def _need(row: Row) -> Row:
+def _need_of_advice_row(row: Row) -> Row:
     return cast(Row, row["need"] or {})
 
 
-def _needed(row: Row) -> str:
+def _judgments_advised(row: Row) -> str:
     """How many judgments a question, or what keeps it from being known."""
-    need = _need(row)
+    need = _need_of_advice_row(row)
     if not need:
         return "not known"
     if need["needed_whole"] is None:
@@ -213,20 +217,20 @@ def _needed(row: Row) -> str:
     return f"{need['needed_whole']:,}"
 
 
-def _sure(row: Row) -> str:
+def _surely_advised_judgments(row: Row) -> str:
     """How many it takes for the low end of the interval to reach the target."""
-    need = _need(row)
+    need = _need_of_advice_row(row)
     if not need or need["needed_whole"] is None or need["standing"] is None:
         return "-"
     sure = need["needed_cautious"]
     return "none is" if sure is None else f"{sure:,}"
 
 
-def _price(unit: str) -> Callable[[Row], str]:
-    return lambda row: costing(_need(row).get(unit))
+def _advised_price(unit: str) -> Callable[[Row], str]:
+    return lambda row: costing(_need_of_advice_row(row).get(unit))
 
 
-def _drawn(row: Row) -> str:
+def _advised_worth_if_drawn(row: Row) -> str:
     """What one judgment is worth with orders and wordings drawn at random, where they were."""
     one = cast(Mapping[str, Row], row["one"])
     if spread := one.get("apart"):
@@ -236,30 +240,30 @@ def _drawn(row: Row) -> str:
     return "-"
 
 
-def _again(row: Row) -> str:
+def _advised_worth_if_repeated(row: Row) -> str:
     """What one judgment is worth where the same prompt comes again."""
     one = cast(Mapping[str, Row], row["one"]).get("replications")
     return number(one["repeatability"]) if one else "-"
 
 
-def _now(row: Row) -> str:
-    need = _need(row)
+def _advice_value_now(row: Row) -> str:
+    need = _need_of_advice_row(row)
     return f"{number(need.get('now'))} {need.get('standing') or ''}".rstrip() if need else "-"
 
 
 _COLUMNS = {
-    "single [95 %]": _drawn,
-    "repeats": _again,
-    "now": _now,
-    "needed": _needed,
-    "for sure": _sure,
-    "judgments": _price("judgments"),
-    "tokens": _price("tokens"),
-    "GPU-seconds": _price("gpu_seconds"),
+    "single [95 %]": _advised_worth_if_drawn,
+    "repeats": _advised_worth_if_repeated,
+    "now": _advice_value_now,
+    "needed": _judgments_advised,
+    "for sure": _surely_advised_judgments,
+    "judgments": _advised_price("judgments"),
+    "tokens": _advised_price("tokens"),
+    "GPU-seconds": _advised_price("gpu_seconds"),
 }
 
 
-def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
+def _advice_on_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
     """The largest error of every group, what its numbers lack, and why some have none."""
     if components is None:
         return
@@ -287,7 +291,7 @@ def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[
 
 def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Remark]:
     """What every other target takes by every lever, and what keeps one from being reached."""
-    leading = _leading(rows)
+    leading = _leading_advice_row(rows)
     ways: dict[str, list[Target]] = {}
     if leading["lever"] is None:  # what varies says why nothing is known
         return
@@ -300,20 +304,20 @@ def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterato
             if leading["unreachable"] and target == alike[0]:
                 named_ways.append(leading)
             for row in named_ways:
-                yield Remark(text=_way(row), who=who, severity=HARMFUL)
+                yield Remark(text=_what_advice_lever_takes(row), who=who, severity=HARMFUL)
         else:
             never = Unreachable.TOO_FEW_QUESTIONS
             reaching = [row for row in those if row["unreachable"] != never] or those
-            ways.setdefault("; ".join(map(_way, reaching)), []).append(target)
+            ways.setdefault("; ".join(map(_what_advice_lever_takes, reaching)), []).append(target)
     for text, targets in ways.items():
-        names = " and ".join(map(_target, targets))
+        names = " and ".join(map(_advice_target_in_words, targets))
         reached = any(row["needed"] is not None for row in rows
                       if (row["target"], row["wanted"]) in targets)  # fmt: skip
         severity = PLAIN if reached else WEAK
         yield Remark(text=f"{names}: {text}", who=who, severity=severity, kind=names)
 
 
-def _way(row: Row) -> str:
+def _what_advice_lever_takes(row: Row) -> str:
     """What a lever takes, or why it never does."""
     by = lever("lever", in_full=False)(row) if row["lever"] else ""
     if row["needed"] is None:

@@ -126,12 +126,14 @@ def one_judgment(designs: pl.DataFrame) -> str:
         if part.is_empty():
             continue
         who = ", ".join(cell(part[name][0]) for name in named)
-        phrases.append(f"{who}: {_of_one(part)}" if who else _of_one(part))
+        phrases.append(
+            f"{who}: {_advice_on_one_judgment(part)}" if who else _advice_on_one_judgment(part)
+        )
     what = "One judgment, its reliability for ranking questions:"
     return f"{what} {'; '.join(phrases)}." if phrases else ""
 
 
-def _of_one(part: pl.DataFrame) -> str:
+def _advice_on_one_judgment(part: pl.DataFrame) -> str:
     """What one judgment of a group is worth."""
     rows = {row["design"]: row for row in part.iter_rows(named=True)}
     spread, same = rows.get("apart"), rows.get(_SAME)
@@ -185,11 +187,11 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     """
     parts = []
     n_more = 0
-    leads = {"designs": one_judgment, "components": _of_components}
+    leads = {"designs": one_judgment, "components": _component_advice_text}
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            table, n_left_out = _first_groups(table, name)
+            table, n_left_out = _first_advised_groups(table, name)
             n_more = max(n_more, n_left_out)
             lead = leads[name](table) if name in leads else ""
             parts.append(section_text(table, title, columns, note, lead))
@@ -198,7 +200,7 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     return "\n\n".join(parts)
 
 
-def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
+def _first_advised_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
     """The groups that a reader of text may look through, and how many come after them."""
     groups = table.columns[: table.columns.index(_AFTER_GROUPS[name])]
     keys = table.select(groups).unique(maintain_order=True) if groups else table.clear()
@@ -209,7 +211,7 @@ def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
     return kept, keys.height - _MOST_SHOWN
 
 
-def _of_components(table: pl.DataFrame) -> str:
+def _component_advice_text(table: pl.DataFrame) -> str:
     """Sentences above the components: how answers and judgments share the variance, and gaps."""
     return " ".join(one for one in (nested_split(table), few_verdicts(table)) if one)
 
@@ -265,7 +267,7 @@ def few_verdicts(table: pl.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _needed(row: Row) -> str:
+def _advised_amount(row: Row) -> str:
     """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
         unknown = row["now"] is None or row["unreachable"] in _UNKNOWN
@@ -318,7 +320,7 @@ def unreached(row: Row) -> str:
     return f"{known}; {more} replications{of} would show it"
 
 
-def _estimated(row: Row) -> str:
+def _advice_component_size(row: Row) -> str:
     """A component's size, or what it cannot be distinguished from."""
     text = with_interval("estimate", "low", "high")(row)
     return text.replace("confounded with residual", "not distinguishable from repeats")
@@ -379,7 +381,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "component": component,
             "part": plain("part"),
             "share": plain("share"),
-            "estimate [95 %]": _estimated,
+            "estimate [95 %]": _advice_component_size,
             "levels": levels,
             "remark": lambda row: "; ".join(
                 ["below 0"] * bool(row["negative"]) + remarks_beside_lead(row)
@@ -409,7 +411,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             ),
             "now": lambda row: f"{number(row['now'])} {row['standing'] or ''}".rstrip(),
             "by": lever("lever", in_full=True),
-            "needed": _needed,
+            "needed": _advised_amount,
             "sure": plain("needed_cautious"),
             "cost": lambda row: unreached(row) if row["needed"] is None else purchase(row),
         },

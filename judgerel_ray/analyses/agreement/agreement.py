@@ -115,9 +115,11 @@ def agreement_tables(
             coefficients=("accuracy", *KAPPAS[: 1 + (PEOPLE in columns)]),
         )  # fmt: skip
         labels = labelled_judges(reduce_judged(judged, options))
-        rows = [{**key, **row} for key, group in groups for row in _classes(group, missing)]
+        rows = [
+            {**key, **row} for key, group in groups for row in _agreement_by_label(group, missing)
+        ]
         classes = Classes.frame(rows, {name: labels.schema[name] for name in by})
-    pairs = _pairs(groups, by, missing)
+    pairs = _agreement_of_judge_pairs(groups, by, missing)
     if labels.is_empty() and pairs.is_empty():
         raise SweepError(
             "nothing to agree with: no label is known, and no two judges share a question",
@@ -127,7 +129,7 @@ def agreement_tables(
     return AgreementTables(labels=labels, classes=classes, pairs=pairs)
 
 
-def _classes(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
+def _agreement_by_label(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
     """Every label of one group: how often it is given, found, and rightly said."""
     there = [name for name in READ if name in group.rows.units.columns]
     rows = item_number(group.rows.long([*dict.fromkeys((*group.unit, *there))]), group.unit)
@@ -150,13 +152,15 @@ def _classes(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
                 "label": pairs.names[code],
                 "label_share": float(cells[code].sum()) / total,
                 "verdict_share": float(cells[:, code].sum()) / total,
-                **_share(pairs, code, "recall", pairs.labels_N),
-                **_share(pairs, code, "precision", pairs.verdicts_N),
+                **_share_agreeing_with_label(pairs, code, "recall", pairs.labels_N),
+                **_share_agreeing_with_label(pairs, code, "precision", pairs.verdicts_N),
                 "n_items": int(np.unique(pairs.items_N[pairs.labels_N == code]).size),
             }
 
 
-def _share(pairs: LabelledPairs, code: int, name: str, of_N: NDArray[np.float64]) -> Row:
+def _share_agreeing_with_label(
+    pairs: LabelledPairs, code: int, name: str, of_N: NDArray[np.float64]
+) -> Row:
     """The share right of the questions that have a label, or of the verdicts that give it."""
     item, number = np.unique(pairs.items_N, return_inverse=True)
     weight = pairs.n_N / np.bincount(number, weights=pairs.n_N)[number]
@@ -179,7 +183,7 @@ def _share(pairs: LabelledPairs, code: int, name: str, of_N: NDArray[np.float64]
     return {name: value, f"{name}_low": ends.low, f"{name}_high": ends.high}
 
 
-def _pairs(
+def _agreement_of_judge_pairs(
     groups: Sequence[tuple[dict[str, object], Group]], by: Sequence[str],
     missing: Sequence[Missing],
 ) -> pl.DataFrame:  # fmt: skip
@@ -202,14 +206,14 @@ def _pairs(
             for name, group in judges
         }
         for (name_a, a), (name_b, b) in combinations(judges, 2):
-            found = _pair(a, b, laid[name_a], laid[name_b], missing)
+            found = _kappa_of_judge_pair(a, b, laid[name_a], laid[name_b], missing)
             key = dict(zip(others, place, strict=True))
             rows += [{**key, "judge_a": name_a, "judge_b": name_b, **row} for row in found]
     schema = {name: groups[0][1].rows.units.schema[name] for name in others}
     return JudgePairs.frame(rows, schema)
 
 
-def _pair(
+def _kappa_of_judge_pair(
     a: Group, b: Group, rows_a: pl.DataFrame, rows_b: pl.DataFrame, missing: Sequence[Missing]
 ) -> Iterator[Row]:
     """Kappa and alpha of two judges, by each policy."""
@@ -229,7 +233,7 @@ def _pair(
         both = sides[0].join(sides[1], on=keys, nulls_equal=True).sort([*keys, "a", "b"])
         if both.is_empty():
             continue
-        labels, verdicts = _codes(both, of_numbers=of_numbers)
+        labels, verdicts = _agreement_codes(both, of_numbers=of_numbers)
         question = [name for name in keys if name in ("item_id", "benchmark")]
         found = label_agreement(
             labels, verdicts,
@@ -249,12 +253,12 @@ def _pair(
             "p_noise": kappa_floor(found).p,
             "krippendorff_alpha": None if np.isnan(alpha.value) else alpha.value,
             **as_columns(kappa_ends(alpha), alpha_low="low", alpha_high="high"),
-            "percent_agreement": _agreeing(labels, verdicts, both, question),
+            "percent_agreement": _share_judges_agree(labels, verdicts, both, question),
             "undefined": why,
         }
 
 
-def _codes(
+def _agreement_codes(
     both: pl.DataFrame, *, of_numbers: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both sides' verdicts as numbers: scores, or codes of one vocabulary."""
@@ -267,7 +271,7 @@ def _codes(
     return codes["a"].to_numpy(), codes["b"].to_numpy()
 
 
-def _agreeing(
+def _share_judges_agree(
     labels: NDArray[np.float64], verdicts: NDArray[np.float64], both: pl.DataFrame,
     question: Sequence[str],
 ) -> float:  # fmt: skip

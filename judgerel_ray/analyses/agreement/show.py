@@ -65,7 +65,11 @@ def agreement_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     >>> [type(block).__name__ for block in agreement_blocks(AgreementTables().tables())]
     ['Paragraph']
     """
-    found = [*_labels(tables["labels"]), *_classes(tables["classes"]), *_pairs(tables["pairs"])]
+    found = [
+        *_label_agreement_table(tables["labels"]),
+        *_agreement_label_table(tables["classes"]),
+        *_judge_agreement_tables(tables["pairs"]),
+    ]
     return [*found, *reading_blocks()]
 
 
@@ -80,7 +84,7 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     `command` checks the same judgments against requirements; None of a frame.
     """
     labels, pairs = tables["labels"], tables["pairs"]
-    found = [*_labels(labels)]
+    found = [*_label_agreement_table(labels)]
     names = [
         name
         for name in labels.columns[: labels.columns.index("missing")]
@@ -98,12 +102,14 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
         for who, others in noise.items()
     ]
     hidden = tables["classes"].height > _MOST_CLASSES
-    found += [] if hidden else _classes(tables["classes"])
+    found += [] if hidden else _agreement_label_table(tables["classes"])
     if pairs.height <= _MOST_LISTED:
-        found += _pairs(pairs)
+        found += _judge_agreement_tables(pairs)
     else:
         ranked = pairs.filter(pl.col("cohen_kappa").is_not_null()).sort("cohen_kappa")
-        found += _pairs(pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)]))
+        found += _judge_agreement_tables(
+            pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)])
+        )
         more = f"{pairs.height - 2 * _EXTREMES:,} pairs between these"
         remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
     if hidden:
@@ -114,28 +120,28 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     return [*tables_of, *([Lines(lines)] if lines else []), *step]
 
 
-def _labels(labels: pl.DataFrame) -> list[Block]:
+def _label_agreement_table(labels: pl.DataFrame) -> list[Block]:
     """Judges against labels, a row each."""
     rows = labels.to_dicts()
     if not rows:
         return []
     keys = labels.columns[: labels.columns.index("missing")]
     people = [] if labels["people_kappa"].is_null().all() else [
-        _estimates("people's kappa", rows, "people_kappa", "people")
+        _agreement_estimate_cells("people's kappa", rows, "people_kappa", "people")
     ]  # fmt: skip
     columns = [
         *key_columns(rows, keys),
-        *_policy(rows),
+        *_agreement_policy_column(rows),
         counts("labelled", [row["n_items"] for row in rows]),
-        _shares("accuracy", rows),
-        *_kappas(rows),
+        _agreement_share_column("accuracy", rows),
+        *_agreement_kappa_columns(rows),
         *people,
         numeric("by chance", [number(row["noise_floor"]) for row in rows]),
     ]
     return [Table("Judges against labels", columns)]
 
 
-def _classes(classes: pl.DataFrame) -> list[Block]:
+def _agreement_label_table(classes: pl.DataFrame) -> list[Block]:
     """Every label: how often it is given and found."""
     rows = classes.to_dicts()
     if not rows:
@@ -143,18 +149,18 @@ def _classes(classes: pl.DataFrame) -> list[Block]:
     keys = classes.columns[: classes.columns.index("missing")]
     columns = [
         *key_columns(rows, keys),
-        *_policy(rows),
+        *_agreement_policy_column(rows),
         Column(head="label", cells=[str(row["label"]) for row in rows]),
         counts("labelled", [row["n_items"] for row in rows]),
         numeric("of labels", [percent(row["label_share"]) for row in rows]),
         numeric("of verdicts", [percent(row["verdict_share"]) for row in rows]),
-        _shares("recall", rows),
-        _shares("precision", rows),
+        _agreement_share_column("recall", rows),
+        _agreement_share_column("precision", rows),
     ]
     return [Table("Label by label", columns)]
 
 
-def _pairs(pairs: pl.DataFrame) -> list[Block]:
+def _judge_agreement_tables(pairs: pl.DataFrame) -> list[Block]:
     """Every two judges: a matrix of three or more, and a list of few pairs."""
     if pairs.is_empty():
         return []
@@ -163,23 +169,25 @@ def _pairs(pairs: pl.DataFrame) -> list[Block]:
     for _, part in pairs.group_by([*keys, "missing"], maintain_order=True):
         judges = sorted({*part["judge_a"], *part["judge_b"]}, key=natural)
         if len(judges) >= _LEAST:
-            found.append(_matrix(part, judges, keys, several=pairs["missing"].n_unique() > 1))
+            found.append(
+                _agreement_kappa_matrix(part, judges, keys, several=pairs["missing"].n_unique() > 1)
+            )
     rows = pairs.to_dicts()
     if len(rows) <= _MOST_LISTED:
         columns = [
             *key_columns(rows, keys),
             *(replace(one, head=one.head[-1]) for one in key_columns(rows, ["judge_a", "judge_b"])),
-            *_policy(rows),
+            *_agreement_policy_column(rows),
             counts("shared", [row["n_items"] for row in rows]),
-            *_kappas(rows),
-            _estimates("alpha", rows, "krippendorff_alpha", "alpha"),
+            *_agreement_kappa_columns(rows),
+            _agreement_estimate_cells("alpha", rows, "krippendorff_alpha", "alpha"),
             numeric("agreement", [percent(row["percent_agreement"]) for row in rows]),
         ]
         found.append(Table("Judges against each other", columns))
     return found
 
 
-def _matrix(
+def _agreement_kappa_matrix(
     part: pl.DataFrame, judges: Sequence[str], keys: Sequence[str], *, several: bool
 ) -> Heat:
     """Kappa of every two judges, tinted by it."""
@@ -206,7 +214,7 @@ def _tint(kappa: object, is_itself: bool) -> Tint:
     return Tint(text=number(kappa, 2), percent=_MOST_TINT * max(0.0, kappa))
 
 
-def _kappas(rows: Sequence[Row]) -> list[Column]:
+def _agreement_kappa_columns(rows: Sequence[Row]) -> list[Column]:
     """Kappa with its interval, or why there is none; what is compared, where that is ratings."""
     levels = [str(row["measurement"]) for row in rows]
     is_weighted = "nominal" not in levels
@@ -217,19 +225,19 @@ def _kappas(rows: Sequence[Row]) -> list[Column]:
     return [*compared, numeric(head, cells, [ends_of(row, "kappa") for row in rows])]
 
 
-def _estimates(head: str, rows: Sequence[Row], name: str, of: str) -> Column:
+def _agreement_estimate_cells(head: str, rows: Sequence[Row], name: str, of: str) -> Column:
     """A number with its interval beside it."""
     return estimates(head, rows, name, lambda row: ends_of(row, of))
 
 
-def _shares(name: str, rows: Sequence[Row]) -> Column:
+def _agreement_share_column(name: str, rows: Sequence[Row]) -> Column:
     """A share in percent with its interval."""
     shares = [{"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
               for row in rows]  # fmt: skip
     return numeric(name, [share_with_ends(share) for share in shares])
 
 
-def _policy(rows: Sequence[Row]) -> list[Column]:
+def _agreement_policy_column(rows: Sequence[Row]) -> list[Column]:
     """What replies without a verdict count as, where that makes two rows of one."""
     if len({row["missing"] for row in rows}) < 2:
         return []

@@ -236,10 +236,10 @@ def pairs_inside(
     )
     _refuse_many_pairs(counted.frame, shared, by)
     found = False
-    for key, part in _parts(counted.frame, shared):
+    for key, part in _compared_frame_parts(counted.frame, shared):
         sides = [
-            (_label(side), rows, greedy_flags({**key, **side}, counted, everything))
-            for side, rows in _parts(part, tuple(by))
+            (_compared_side_name(side), rows, greedy_flags({**key, **side}, counted, everything))
+            for side, rows in _compared_frame_parts(part, tuple(by))
         ]
         for (name_a, a, greedy_a), (name_b, b, greedy_b) in combinations(sides, 2):
             found = True
@@ -305,17 +305,18 @@ def compared_level_pairs(
     a, b = sampled(all_a), sampled(all_b)
     if by is None:
         _refuse_pooled(a, b, names)
-    shared = tuple(by) if by is not None else _shared(a, b)
-    others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
+    shared = tuple(by) if by is not None else _compared_shared_groups(a, b)
+    others = {tuple(key.values()): rows for key, rows in _compared_frame_parts(b.frame, shared)}
     found = False
-    for key, rows in _parts(a.frame, shared):
+    for key, rows in _compared_frame_parts(a.frame, shared):
         if tuple(key.values()) in others:
             found = True
             greedy = _greedy_notes(greedy_flags(key, a, all_a), greedy_flags(key, b, all_b))
             yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=greedy)
     if not found:
         raise SweepError(
-            f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
+            f"nothing to compare: no group of {', '.join(shared)} is in both",
+            where=_compared_frames_in_error(names),
         )
 
 
@@ -344,12 +345,12 @@ def _refuse_pooled(a: CountedJudgments, b: CountedJudgments, names: tuple[str, s
                 raise SweepError(
                     f"{column} has several values in {name}, got {_listed(values)}, and none in "
                     f"{lacking}",
-                    where=_sides(names),
+                    where=_compared_frames_in_error(names),
                     hint=f"compare files of one {column} each, or give both the column",
                 )
 
 
-def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
+def _compared_shared_groups(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
     """Default groups of which both have a value; one that differs must have one value in each."""
     shared = []
     for name in a.groups:
@@ -368,27 +369,29 @@ def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
     return tuple(shared)
 
 
-def _parts(frame: pl.DataFrame, columns: tuple[str, ...]) -> Iterator[tuple[Row, pl.DataFrame]]:
+def _compared_frame_parts(
+    frame: pl.DataFrame, columns: tuple[str, ...]
+) -> Iterator[tuple[Row, pl.DataFrame]]:
     """The parts of a frame by some columns, in order."""
     for key, part in parts_by(frame, columns).items():
         yield dict(zip(columns, key, strict=True)), part
 
 
-def _label(side: Row) -> str:
+def _compared_side_name(side: Row) -> str:
     """A side by its values."""
-    return ", ".join(_plain(value) for value in side.values())
+    return ", ".join(_compared_value_in_words(value) for value in side.values())
 
 
-def _plain(value: object) -> str:
+def _compared_value_in_words(value: object) -> str:
     """A value as people write it."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _listed(values: set[object]) -> str:
     """A few values by name."""
-    return ", ".join(sorted(_plain(value) for value in values)[:5])
+    return ", ".join(sorted(_compared_value_in_words(value) for value in values)[:5])
 
 
-def _sides(names: tuple[str, str]) -> dict[str, object]:
+def _compared_frames_in_error(names: tuple[str, str]) -> dict[str, object]:
     """Where an error about two frames lies."""
     return {"a": names[0], "b": names[1]}

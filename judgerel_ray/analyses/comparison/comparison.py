@@ -121,10 +121,10 @@ def compare_judgments(
         raise SweepError(f"unknown missing policy {unknown[0]!r}, {expected}")
     policies = [known for name in missing for known in MISSING if known == name]
     if frame_b is None:
-        right = _labels_of(coefficients, frame_a)
+        right = _label_columns_compared(coefficients, frame_a)
         pairs = tuple(pairs_inside(frame_a, by, block, right))
     else:
-        right = _labels_of(coefficients, frame_a, frame_b)
+        right = _label_columns_compared(coefficients, frame_a, frame_b)
         pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
@@ -140,7 +140,7 @@ def compare_judgments(
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(
+        for row in _differences_of_pair(
             pair, coefficients, policies, measurement, tolerance, menus, shown, confidence
         )
     ]
@@ -149,7 +149,7 @@ def compare_judgments(
     return with_standings(table, tolerance)
 
 
-def _labels_of(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
+def _label_columns_compared(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
     """Columns of what is right, where a coefficient needs them; each side must have them."""
     if OF_LABELS not in (coefficients or ()):
         return []
@@ -220,7 +220,7 @@ def _values_apart(pair: Pair) -> str | None:
     """What either side answers in, where that is no one scale."""
     if len(names := {scale_names(side) for side in (pair.a, pair.b)}) == 1 and any(names):
         return None  # both say that they are on it
-    for name, describe in (("score", _ranges), ("verdict", _words)):
+    for name, describe in (("score", _compared_score_ranges), ("verdict", _compared_verdict_words)):
         values = [
             side.filter(SCORED)[name].drop_nulls().unique().sort()
             for side in (pair.a, pair.b)
@@ -234,7 +234,7 @@ def _values_apart(pair: Pair) -> str | None:
     return None
 
 
-def _ranges(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
+def _compared_score_ranges(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
     """Where two sorted lists of scores lie, where these are probably two scales."""
     (low_a, high_a), (low_b, high_b) = ((float(one[0]), float(one[-1])) for one in (a, b))
     far = max(high_a, high_b) >= _FAR * min(high_a, high_b) > 0
@@ -243,7 +243,7 @@ def _ranges(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
     return f"scores from {low_a:g} to {high_a:g}", f"scores from {low_b:g} to {high_b:g}"
 
 
-def _words(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
+def _compared_verdict_words(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
     """Some of two lists of verdicts that have none in common."""
     if a.is_in(b.implode()).any():
         return None
@@ -293,7 +293,7 @@ def _by_places(
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
 
 
-def _compared(
+def _differences_of_pair(
     pair: Pair, named: Sequence[str] | None, policies: Sequence[Missing],
     measurement: Level | None, tolerance: float | None, declared: _Menus, shown: int | None,
     confidence: float,
@@ -330,21 +330,21 @@ def _compared(
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
-    for name, policy, at in _analyses(names, counted_as, level, untrue=any_without):
+    for name, policy, at in _coefficients_to_compare(names, counted_as, level, untrue=any_without):
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
         asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
             found, n_sides, n_items = _of_facets(asked, sides)
         elif name == OF_LABELS:
-            found, n_sides, n_items = _of_labels(asked)
+            found, n_sides, n_items = _difference_of_label_kappa(asked)
         else:
-            found, n_sides, n_items = _difference(asked)
+            found, n_sides, n_items = _coefficient_difference(asked)
         if at != "nominal" and any_without and policy == "category":
             found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
         kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
         weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
         yield {
-            **_row(pair, asked, _possible(found, name), n_items, weak),
+            **_difference_row(pair, asked, _possible_difference_ends(found, name), n_items, weak),
             "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
             "conditions": REPRODUCIBILITY if reproduced else kind,
             "n_items_a": n_sides[0], "n_items_b": n_sides[1],
@@ -353,7 +353,7 @@ def _compared(
         }  # fmt: skip
 
 
-def _analyses(
+def _coefficients_to_compare(
     names: Sequence[str], policies: Sequence[Missing], level: Level, *, untrue: bool
 ) -> Iterator[tuple[str, Missing, Level]]:
     """Coefficients to be compared, each with its policy and its level.
@@ -373,7 +373,7 @@ def _analyses(
             yield name, policy, at
 
 
-def _row(
+def _difference_row(
     pair: Pair, asked: _Comparison, found: Difference, n_items: int,
     weak: Sequence[tuple[Noted, str | None]],
 ) -> Row:  # fmt: skip
@@ -385,7 +385,7 @@ def _row(
                      "n_differing", "few_informative", value_a="first", value_b="second",
                      difference="value"),
         "tolerance": asked.tolerance, "n_items": n_items, "n_judgments_a": n_a,
-        "n_judgments_b": n_b, **_made(pair, found, n_items, weak),
+        "n_judgments_b": n_b, **_how_difference_was_tested(pair, found, n_items, weak),
     }  # fmt: skip
 
 
@@ -396,7 +396,7 @@ def _most_orders(both: pl.DataFrame, unit: Sequence[str]) -> int:
     return int(str(found or 0))
 
 
-def _made(
+def _how_difference_was_tested(
     pair: Pair, found: Difference, n_items: int, lacking: Sequence[tuple[Noted, str | None]]
 ) -> Row:
     """The two sides, how their difference was tested, and what weakens it, as columns."""
@@ -435,7 +435,7 @@ def _of_facets(
     if name == "position_bias" and SHOWN not in both.columns:
         raise SweepError("position_bias needs the column label", where={"coefficient": name})
     value = value_of(policy) if level == "nominal" else number_of_row()
-    categories = _categories(both, policy, declared)
+    categories = _compared_categories(both, policy, declared)
     if name == "swap_consistency":
         first, second = sides.of_swaps(value)
     elif name == "position_bias":
@@ -454,7 +454,7 @@ def _of_facets(
     return found, *_n_items(both, unit)
 
 
-def _of_labels(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
+def _difference_of_label_kappa(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """The difference of both sides' kappa with the labels, each question weighing 1."""
     sides = [asked.both.filter(pl.col(SIDE) == side).drop(SIDE) for side in (0, 1)]
     first, second = kappa_of_sides(sides[0], sides[1], asked.unit, asked.policy, asked.level)
@@ -471,7 +471,7 @@ def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], 
     return (in_a.height, in_b.height), common
 
 
-def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
+def _coefficient_difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
@@ -488,7 +488,7 @@ def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     difference = paired_difference(
         counts[:n_first],
         counts[n_first:],
-        _statistic(name, found, level, _categories(both, policy, declared)),
+        _compared_statistic(name, found, level, _compared_categories(both, policy, declared)),
         first_clusters_U=found.clusters_U[:n_first],
         second_clusters_U=found.clusters_U[n_first:],
         margin=tolerance,
@@ -504,7 +504,9 @@ def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     return difference, (in_a.size, in_b.size), n_common
 
 
-def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) -> CountStatistic:
+def _compared_statistic(
+    name: str, found: UnitCounts, level: Level, n_categories: int
+) -> CountStatistic:
     """The coefficient, taken apart; one that counts cannot give is refused."""
     values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
     n_values = 2 if name == "valid_rate" else len(found.values)
@@ -523,10 +525,10 @@ _NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_finge
                *READ)  # fmt: skip
 
 
-def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
+def _compared_categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     """Options on the menu, and each outcome without a verdict where that is a value."""
     scored = both.filter(SCORED)
-    distinct = _distinct(scored)
+    distinct = _distinct_compared_values(scored)
     sizes = declared.categories, declared.options
     menu, shown = (most_declared_options(both, one) for one in sizes)
     if names := scale_names(both):
@@ -537,7 +539,7 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     return max(1, menu + (outcomes_without_verdict(both) if policy == "category" else 0))
 
 
-def _distinct(scored: pl.DataFrame) -> int:
+def _distinct_compared_values(scored: pl.DataFrame) -> int:
     """How many values rows have; a score alone is no further one if a verdict stands beside it."""
     if not {"verdict", "score"} <= set(scored.columns):
         return int(scored.select(LABEL.n_unique()).item())
@@ -547,7 +549,7 @@ def _distinct(scored: pl.DataFrame) -> int:
     return int(scored.filter(named)["verdict"].n_unique() + further["score"].n_unique())
 
 
-def _possible(found: Difference, name: str) -> Difference:
+def _possible_difference_ends(found: Difference, name: str) -> Difference:
     """End the interval where no difference can be larger: of shares at 1, of the others at 2."""
     least, most = possible_values(name)
     if found.low is None or found.high is None:
@@ -593,36 +595,36 @@ def with_standings(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame
             row[corrected] = one
     for row in rows:
         few = row["reason"]  # known before any test
-        row["standing"] = "undecided" if few else _standing(row, tolerance)
+        row["standing"] = "undecided" if few else _what_difference_comes_to(row, tolerance)
         if row["standing"] == "undecided":
-            row["reason"] = few or _reason(row, tolerance)
+            row["reason"] = few or _why_difference_is_open(row, tolerance)
     return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 
-def _standing(row: Row, tolerance: float | None) -> str:
+def _what_difference_comes_to(row: Row, tolerance: float | None) -> str:
     """What a difference comes to, by p-values corrected for all tests."""
     difference = row["difference"]
     if not isinstance(difference, float):
         return "undecided"
-    if tolerance is not None and _found(row["p_equivalence_holm"]):
+    if tolerance is not None and _difference_test_tells(row["p_equivalence_holm"]):
         return "equivalent"
-    if _found(row["p_holm" if tolerance is None else "p_beyond_holm"]):
+    if _difference_test_tells(row["p_holm" if tolerance is None else "p_beyond_holm"]):
         return "b higher" if difference > 0 else "a higher"
     return "undecided"
 
 
-def _reason(row: Row, tolerance: float | None) -> str:
+def _why_difference_is_open(row: Row, tolerance: float | None) -> str:
     """Why neither side is called higher, nor both equivalent."""
     if row["difference"] is None or row["p"] is None:
         return "undefined"
     alone = ("p",) if tolerance is None else ("p_equivalence", "p_beyond")
-    if any(_found(row[p]) for p in alone):
+    if any(_difference_test_tells(row[p]) for p in alone):
         return "not_after_correction"
     if row["few_informative"]:
         return "few_informative_questions"
     return "interval_covers_0" if tolerance is None else "interval_crosses_tolerance"
 
 
-def _found(p: object) -> bool:
+def _difference_test_tells(p: object) -> bool:
     """Whether a test was made and tells."""
     return isinstance(p, float) and p < SIGNIFICANT

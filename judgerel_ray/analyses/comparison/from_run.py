@@ -46,12 +46,14 @@ def compare_with_serving(
         scales=dict(first.scales) | dict(second.scales if second else {}),
         confidence=confidence,
     )
-    if second is not None and (line := otherwise_line(_items(first), _items(second))):
+    if second is not None and (
+        line := otherwise_line(_items_compared(first), _items_compared(second))
+    ):
         warn_of([line])
     return found, serving_between(first, second) if second and serving else None
 
 
-def _items(judged: Snapshot) -> pl.Series:
+def _items_compared(judged: Snapshot) -> pl.Series:
     """The items of judgments."""
     if judged.tally is not None:
         return judged.tally.nested.units["item_id"]

@@ -222,16 +222,19 @@ def compared_short(
     """
     groups = comparisons.columns[: comparisons.columns.index("coefficient")]
     pairs = rows_by_group(comparisons, groups)
-    firsts = [_leading(rows) for rows in pairs.values()]
+    firsts = [_leading_difference(rows) for rows in pairs.values()]
     those = groups_of(firsts, groups)
     if len(firsts) > MOST_ROWS and {*groups} == {"a", "b"}:
         return _by_side(firsts, left_out, command)
-    findings = [one for rows in pairs.values() for one in _findings(rows, those)]
+    findings = [one for rows in pairs.values() for one in _difference_findings(rows, those)]
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
     findings += _of_shared(shared) if shared is not None else []
     return short_blocks(
-        _scope(firsts),
-        [*short_table(firsts, those, _columns(firsts), what="pair"), *_conditions_below(firsts)],
+        _scope_of_comparison(firsts),
+        [
+            *short_table(firsts, those, _difference_columns(firsts), what="pair"),
+            *_conditions_below(firsts),
+        ],
         findings,
         ("see what more judgments would show", command),
         everyone=those.labels.values(),
@@ -243,7 +246,7 @@ def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[
     sides: dict[str, Counter[str]] = {}
     values: dict[str, list[float]] = {}
     for row in firsts:
-        higher = _higher(row)
+        higher = _higher_side_compared(row)
         for side in "ab":
             name = cell(row[side])
             word = {name: "higher", cell(row["b" if side == "a" else "a"]): "lower"}
@@ -280,7 +283,7 @@ def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
     findings += [Remark(text="every pair, its interval and other coefficients: --full")]
     return short_blocks(
-        _scope(firsts),
+        _scope_of_comparison(firsts),
         [table, *_conditions_below(firsts)],
         findings,
         ("see what more judgments would show", command),
@@ -293,18 +296,18 @@ def _range(values: Sequence[float]) -> str:
     return " to ".join(ends) or "-"
 
 
-def _leading(rows: Sequence[Row]) -> Row:
+def _leading_difference(rows: Sequence[Row]) -> Row:
     """The difference that leads a pair: alpha where it is there, reproducibility first."""
     first = [row for row in rows if row["coefficient"] == "krippendorff_alpha"] or rows
     return first[0]
 
 
-def _scope(firsts: Sequence[Row]) -> str:
+def _scope_of_comparison(firsts: Sequence[Row]) -> str:
     """Say what was compared, on how many questions."""
     items = sorted({cast(int, row["n_items"]) for row in firsts}) or [0]
     least = f"{items[0]:,} to " if len(items) > 1 else ""
     on = f"on {least}{count_of(items[-1], 'shared question')}"
-    a, _ = _heads(firsts)
+    a, _ = _compared_side_heads(firsts)
     if not a:
         return f"{count_of(len(firsts), 'pair')} of a and b, {on}"
     n_replies = sum(
@@ -315,7 +318,7 @@ def _scope(firsts: Sequence[Row]) -> str:
     return f"{sides}, {on}: {count_of(n_replies, 'reply', 'replies')}"
 
 
-def _heads(firsts: Sequence[Row]) -> tuple[str, str]:
+def _compared_side_heads(firsts: Sequence[Row]) -> tuple[str, str]:
     """The names of the sides at the head of the table; empty where they vary."""
     sides = {(cell(row["a"]), cell(row["b"])) for row in firsts}
     if len(sides) != 1:
@@ -324,11 +327,11 @@ def _heads(firsts: Sequence[Row]) -> tuple[str, str]:
     return (a, b) if max(len(a), len(b)) <= _LONGEST_HEAD else ("a", "b")
 
 
-def _columns(firsts: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
+def _difference_columns(firsts: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
     """The columns of the table: the tolerance's tests where there is a tolerance."""
     alike = len({row["coefficient"] for row in firsts}) == 1
     tolerance = any(row["tolerance"] is not None for row in firsts)
-    heads = _heads(firsts)
+    heads = _compared_side_heads(firsts)
     a, b = heads if all(heads) else ("value a", "value b")
     difference = f"{b} - {a}" if all(heads) else "b - a"
     columns = {
@@ -339,13 +342,13 @@ def _columns(firsts: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
         "p, Holm": short_p("p_holm"),
         "within": short_p("p_equivalence_holm"),
         "beyond": short_p("p_beyond_holm"),
-        "higher": _higher,
+        "higher": _higher_side_compared,
     }
     hidden = {*(["coefficient"] if alike else []), *([] if tolerance else ["within", "beyond"])}
     return {head: write for head, write in columns.items() if head not in hidden}
 
 
-def _higher(row: Row) -> str:
+def _higher_side_compared(row: Row) -> str:
     """Which side is higher, by its name."""
     standing = str(row["standing"] or "-")
     side = {"a higher": "a", "b higher": "b"}.get(standing)
@@ -361,9 +364,9 @@ def _conditions_below(firsts: Sequence[Row]) -> Iterator[Block]:
         yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="soft")
 
 
-def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
+def _difference_findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     """Why a pair is undecided, what weakens it, and where other coefficients come out."""
-    first = _leading(rows)
+    first = _leading_difference(rows)
     who = groups.of(first)
     others: dict[str, list[str]] = {}
     # What weakens the difference that leads is said of no other again.
@@ -384,9 +387,9 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
             yield from (one for text, one in weak.items() if not (few and text == FEW_INFORMATIVE))
         else:
             size = "" if row["difference"] is None else f" ({row['difference']:+.3f})"
-            others.setdefault(_higher(row), []).append(f"{what}{size}")
+            others.setdefault(_higher_side_compared(row), []).append(f"{what}{size}")
             yield from (one for text, one in weak.items() if text not in leading)
-    standing = _higher(first)
+    standing = _higher_side_compared(first)
     for other, those in others.items():
         verb = {"undecided": "undecided", "equivalent": "equivalent"}.get(other, f"{other} higher")
         severity = PLAIN if other == standing else WEAK

@@ -138,7 +138,11 @@ def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     0
     """
     rows = [
-        {**group.name, "threshold": threshold, **_columns(group, group.edges.low(threshold))}
+        {
+            **group.name,
+            "threshold": threshold,
+            **_uncertain_share_columns(group, group.edges.low(threshold)),
+        }
         for group in groups
         if group.judged
         for threshold in DEFAULT_GRID
@@ -163,12 +167,14 @@ def label_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -> p
         if group.judged
         for labelling in labellings(group, options)
         if labelling.undefined is None
-        for row in _labelled(group, labelling)
+        for row in _uncertainty_label_shares(group, labelling)
     ]
     return LabelledShares.frame(rows, GROUPED)
 
 
-def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
+def _uncertainty_label_shares(
+    group: JudgedGroup, labelling: Labelling
+) -> Iterator[dict[str, object]]:
     """One way of labelling, of all and by criterion."""
     names = group.criteria()
     parts: list[tuple[str | None, Bools]] = [(None, np.ones_like(group.correct_N))]
@@ -181,12 +187,12 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
             **group.name,
             **as_columns(labelling, "kind", "threshold", "how", "n_folds"),
             "criterion": name,
-            **_columns(group, labelling.low_N, kept),
+            **_uncertain_share_columns(group, labelling.low_N, kept),
             **unknown,
         }
 
 
-def _columns(
+def _uncertain_share_columns(
     group: JudgedGroup, low_N: Bools, kept: Bools | slice = slice(None)
 ) -> dict[str, object]:
     """Shares of the judgments kept as columns."""
@@ -255,31 +261,39 @@ def matched_table(
         {**group.name, "raters": kind, **row}
         for group in groups
         for kind, labels_of in kinds.items()
-        for row in _of_kind(group, labels_of, options)
+        for row in _uncertainty_beside_people(group, labels_of, options)
     ]
     return PeopleMatches.frame(rows, GROUPED)
 
 
-def _of_kind(
+def _uncertainty_beside_people(
     group: JudgedGroup, labels_of: _Labels, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """Rows of one group and kind of people."""
     matrices = (*group.judged, *group.unjudged)
-    rated = np.array([_place(one) in labels_of for one in matrices], dtype=bool)
-    if not any(len(labels_of[_place(one)]) > 1 for one in matrices if _place(one) in labels_of):
+    rated = np.array([_confusion_item_key(one) in labels_of for one in matrices], dtype=bool)
+    if not any(
+        len(labels_of[_confusion_item_key(one)]) > 1
+        for one in matrices
+        if _confusion_item_key(one) in labels_of
+    ):
         return
-    yield _row(None, "all", _match(matrices, rated, labels_of))
-    if (low := _low(group, options)) is not None:
+    yield _confusion_match_row(None, "all", _confusion_match_to_people(matrices, rated, labels_of))
+    if (low := _low_uncertainty_labels(group, options)) is not None:
         for label, kept in (("low", low), ("high", ~low)):
-            yield _row(None, label, _match(matrices, rated & kept, labels_of))
+            yield _confusion_match_row(
+                None, label, _confusion_match_to_people(matrices, rated & kept, labels_of)
+            )
     names = [one.row["criterion"] for one in matrices]
     several = [name for name in dict.fromkeys(names) if name is not None]
     for name in several if len(several) > 1 else ():
         of_criterion = np.array([one == name for one in names], dtype=bool)
-        yield _row(name, "all", _match(matrices, rated & of_criterion, labels_of))
+        yield _confusion_match_row(
+            name, "all", _confusion_match_to_people(matrices, rated & of_criterion, labels_of)
+        )
 
 
-def _low(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
+def _low_uncertainty_labels(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
     """The labels that lead, of all judgments; None where there is no threshold."""
     if not group.judged and options.threshold is None:
         return None
@@ -288,19 +302,21 @@ def _low(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
     return None if others is None else np.concatenate([leading.low_N, others])
 
 
-def _place(one: ScoredMatrix) -> tuple[str, str]:
+def _confusion_item_key(one: ScoredMatrix) -> tuple[str, str]:
     """The item of a judgment."""
     return str(one.row["benchmark"]), str(one.row["item_id"])
 
 
-def _match(matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels) -> PeopleMatch:
+def _confusion_match_to_people(
+    matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels
+) -> PeopleMatch:
     """A judge and a person against people, on some of the judgments."""
     taken = [matrices[place] for place in np.flatnonzero(kept)]
-    names = dict.fromkeys(label for one in taken for label in labels_of[_place(one)])
+    names = dict.fromkeys(label for one in taken for label in labels_of[_confusion_item_key(one)])
     columns = {name: column for column, name in enumerate(names)}
     counts = np.zeros((len(taken), max(1, len(columns))), dtype=np.int64)
     for row, one in zip(counts, taken, strict=True):
-        for label in labels_of[_place(one)]:
+        for label in labels_of[_confusion_item_key(one)]:
             row[columns[label]] += 1
     chosen = [one.row["chosen"] for one in taken]  # none, and what nobody said, match nobody
     verdicts = np.array([columns.get(str(one), -1) if one is not None else -1 for one in chosen],
@@ -309,7 +325,7 @@ def _match(matrices: Sequence[ScoredMatrix], kept: Bools, labels_of: _Labels) ->
     return people_match(counts, verdicts, clusters_U=texts)
 
 
-def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]:
+def _confusion_match_row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]:
     """One comparison."""
     return {
         "criterion": criterion, "label": label,
@@ -341,7 +357,7 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
     [('b', 'q', 'expert', ['1']), ('b', 'q', 'x', ['2'])]
     """
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
-    rated = _exploded(items.select("benchmark", "item_id", "ratings", names=names))
+    rated = _ratings_beside_confusion(items.select("benchmark", "item_id", "ratings", names=names))
     judged_by = pl.col("criterion").drop_nulls().first().over("benchmark", "item_id")
     kept = rated.filter(
         pl.col("label").is_in(pl.col("names")).fill_null(False),
@@ -370,7 +386,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
     ...     "value"].round(3).to_list()
     [0.667]
     """
-    rated = _exploded(items.select("benchmark", "item_id", "ratings"))
+    rated = _ratings_beside_confusion(items.select("benchmark", "item_id", "ratings"))
     if about is None:
         about = items.select("benchmark", "item_id", text=pl.col("item_id"))
     place = ["benchmark", "item_id"]
@@ -382,11 +398,11 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
         for criterion in (None, *(names if len(names) > 1 else ())):
             of = part if criterion is None else part.filter(pl.col("criterion") == criterion)
             shared = {"benchmark": benchmark, "raters": raters, "criterion": criterion}
-            rows += [shared | row for row in _agreement(of)]
+            rows += [shared | row for row in _people_beside_confusion(of)]
     return PeopleAgreement.frame(rows)
 
 
-def _exploded(items: pl.DataFrame) -> pl.DataFrame:
+def _ratings_beside_confusion(items: pl.DataFrame) -> pl.DataFrame:
     """One row a rating, with the kind of its rater."""
     rated = items.explode("ratings").unnest("ratings")
     return rated.with_columns(
@@ -396,7 +412,7 @@ def _exploded(items: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _agreement(part: pl.DataFrame) -> list[dict[str, object]]:
+def _people_beside_confusion(part: pl.DataFrame) -> list[dict[str, object]]:
     """One row, or none where no item has two ratings."""
     units = part.group_by("item_id", "responder", "criterion", maintain_order=True).agg(
         "label", pl.col("text").first()

@@ -345,7 +345,11 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
             for name, rows in zip(names, judges, strict=True)
         ]  # fmt: skip
         people = pl.DataFrame(
-            [bar for place, rows in enumerate(judges) for bar in _bars(rows, place)],
+            [
+                bar
+                for place, rows in enumerate(judges)
+                for bar in _uncertainty_people_bars(rows, place)
+            ],
             schema=dict.fromkeys(("person", "row", "to"), pl.Float64()),
             orient="row",
         )
@@ -360,7 +364,9 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
         )  # fmt: skip
 
 
-def _bars(rows: Mapping[str, Row], place: int) -> Iterator[tuple[float, float, float]]:
+def _uncertainty_people_bars(
+    rows: Mapping[str, Row], place: int
+) -> Iterator[tuple[float, float, float]]:
     """Where people stand beside one judge: share, and from where to where in the figure."""
     bars = (("all", 0.38, 0.92), ("low", 0.38, 0.66), ("high", 0.66, 0.92))
     for label, start, end in bars[1:] if len(rows) > 1 else bars[:1]:
@@ -394,12 +400,12 @@ _PLACES = {"judge": "judge", "person": "person held out"}
 def _label_columns(rows: Sequence[Row]) -> list[Column]:
     """Columns of accuracy by label and share of low, with intervals and counts."""
     return [
-        estimates(head, rows, name, partial(_beside, name=name))
+        estimates(head, rows, name, partial(_uncertain_share_interval, name=name))
         for name, head in _LABEL_SHARES.items()
     ]
 
 
-def _beside(row: Row, name: str) -> str:
+def _uncertain_share_interval(row: Row, name: str) -> str:
     """Interval and number of judgments of a share."""
     low, high = row[f"{name}_from"], row[f"{name}_to"]
     ends = "" if low is None else f"[{number(low)}, {number(high)}] "
@@ -423,7 +429,7 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     rows = kept.to_dicts()
     columns = [
         *key_columns(rows, names),
-        texts("labelled by", rows, _how, "prose"),
+        texts("labelled by", rows, _uncertainty_labelling, "prose"),
         *_label_columns(rows),
         texts("remark", rows, lambda row: "optimistic" * (row["kind"] == "in-sample"), "remark"),
     ]
@@ -434,7 +440,7 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     return [Table(caption, columns, cards=True)]
 
 
-def _how(row: Row) -> str:
+def _uncertainty_labelling(row: Row) -> str:
     """How labels were chosen, in short."""
     if row["kind"] == "in-sample":
         return f"threshold {number(row['threshold'], 2)}, the best on these judgments"
@@ -493,12 +499,12 @@ def transfer_tables(transfer: pl.DataFrame) -> list[Block]:
     []
     """
     return [
-        _transfer(part.to_dicts(), str(across), str(within))
+        _uncertainty_square(part.to_dicts(), str(across), str(within))
         for (across, within), part in transfer.group_by("across", "within", maintain_order=True)
     ]
 
 
-def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
+def _uncertainty_square(rows: Sequence[Row], across: str, within: str) -> Table:
     """One comparison as a square: a line for each place of choice."""
     targets = list(dict.fromkeys(str(row["target"]) for row in rows))
     lines: dict[str, list[Row]] = {}
@@ -509,7 +515,7 @@ def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
         *(
             numeric(
                 f"used in {target}",
-                [_carried(line[place]) for line in lines.values()],
+                [_low_uncertainty_accuracy(line[place]) for line in lines.values()],
                 [_share_carried(line[place]) for line in lines.values()],
             )
             for place, target in enumerate(targets)
@@ -522,7 +528,7 @@ def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
     return Table(caption, columns)
 
 
-def _carried(row: Row) -> str:
+def _low_uncertainty_accuracy(row: Row) -> str:
     """Accuracy of low by a threshold that was carried, and of how many."""
     return " ".join(
         filter(None, [number(row["accuracy_low"]), interval(row), f"of {row['n_low']}"])
@@ -545,10 +551,10 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
     >>> scores_tables(pl.DataFrame())
     []
     """
-    return [_scores(part.to_dicts(), name) for name, part in named_groups(scores)]
+    return [_confusion_score_table(part.to_dicts(), name) for name, part in named_groups(scores)]
 
 
-def _scores(rows: Sequence[Row], name: str) -> Folded:
+def _confusion_score_table(rows: Sequence[Row], name: str) -> Folded:
     """Scores of one group."""
     aurocs = [
         number(row["auroc"]) if row["undefined"] is None else reason(row["undefined"])
@@ -601,9 +607,9 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     for name, part in named_groups(worth):
         rows = part.to_dicts()
         columns = [
-            texts("quantity", rows, _quantity),
-            _values("value", rows),
-            numeric("of", [_trials(row) for row in rows]),
+            texts("quantity", rows, _uncertainty_quantity_name),
+            _confusion_score_columns("value", rows),
+            numeric("of", [_uncertainty_trial_counts(row) for row in rows]),
             texts("how", rows, lambda row: str(row["estimator"] or ""), "prose"),
         ]
         caption = f"Quantities of {rows[0]['n_matrices']} matrices, with 95 % intervals"
@@ -612,19 +618,19 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     return found
 
 
-def _values(head: str, rows: Sequence[Row]) -> Column:
+def _confusion_score_columns(head: str, rows: Sequence[Row]) -> Column:
     """Values with their intervals, or why there is none."""
     found = [numbers(row) for row in rows]
     return numeric(head, [reason(value) for value, _ in found], [ends for _, ends in found])
 
 
-def _quantity(row: Row) -> str:
+def _uncertainty_quantity_name(row: Row) -> str:
     """A quantity, with the threshold of the labels it is of."""
     at = row.get("threshold")
     return reason(row["quantity"]) + ("" if at is None else f" at {at:g}")
 
 
-def _trials(row: Row) -> str:
+def _uncertainty_trial_counts(row: Row) -> str:
     """How many of how many, where that is known."""
     if row["k"] is not None:
         return f"{row['k']} of {row['n']}"
@@ -645,7 +651,7 @@ def people_blocks(people: pl.DataFrame) -> list[Block]:
     columns = [
         *key_columns(rows, ["benchmark", "raters"]),
         texts("criterion", rows, lambda row: str(row["criterion"] or "all")),
-        _values("same rating", rows),
+        _confusion_score_columns("same rating", rows),
         counts("items", [row["n_items"] for row in rows]),
         counts("ratings", [row["n_ratings"] for row in rows]),
     ]
@@ -668,7 +674,7 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
     rows = [row for part in parts for row in part.to_dicts()]
     columns = [
         texts("", rows, partial(group_label, columns=varying)),
-        texts("judgments", rows, _judgments),
+        texts("judgments", rows, _uncertainty_row_scope),
         *(
             estimates(head, rows, f"{name}_share", partial(ends_of, name=name))
             for name, head in _PLACES.items()
@@ -679,20 +685,20 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
             [f"{number(r['noise_floor'])}, {number(r['person_floor'])}" for r in rows],
         ),
         *(counts(name, [row[f"n_{name}"] for row in rows]) for name in _COUNTS),
-        texts("remark", rows, _remark, "remark"),
+        texts("remark", rows, _uncertainty_row_remark, "remark"),
     ]
     caption = "How often a label is that of a person, as shares with 95 % intervals"
     return [Table(caption, columns, cards=True)]
 
 
-def _judgments(row: Row) -> str:
+def _uncertainty_row_scope(row: Row) -> str:
     """Which judgments a row is of."""
     if row["criterion"] is not None:
         return str(row["criterion"])
     return "all" if row["label"] == "all" else f"{row['label']} uncertainty"
 
 
-def _remark(row: Row) -> str:
+def _uncertainty_row_remark(row: Row) -> str:
     """What a reader must know of a row."""
     parts = [
         reason(row["undefined"]) if row["undefined"] else "",

@@ -81,13 +81,13 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     rows = [
         row
         for _, part in drawn.group_by("judge", "benchmark", "temperature", maintain_order=True)
-        for row in _votes(part.sort(*_ITEM, *order, nulls_last=True))
+        for row in _votes_beside_uncertainty(part.sort(*_ITEM, *order, nulls_last=True))
     ]
     votes = pl.DataFrame(rows, schema=no_baselines().schema)
     return pl.concat([votes, _token_probability(run, tokens)])
 
 
-def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
+def _votes_beside_uncertainty(part: pl.DataFrame) -> Iterator[dict[str, object]]:
     """Agreement of replications at one temperature of one judge on one benchmark."""
     means = pl.col("completion_tokens"), pl.col("prompt_tokens").fill_null(0), pl.col("cost")
     reply, prompt, cost = map(float, part.select(one.mean() for one in means).row(0))
@@ -178,7 +178,7 @@ def run_uncertainty_tables(
         items,
         baselines=plain_scores(run, tokens),
         tokens=tokens,
-        options=_stated(run, items, options or UncertaintyOptions()),
+        options=_stated_confusion_options(run, items, options or UncertaintyOptions()),
     )
 
 
@@ -201,7 +201,7 @@ def uncertainty_on_page(
     return uncertainty_sections(run_uncertainty_tables(run), replies, questions)
 
 
-def _stated(
+def _stated_confusion_options(
     run: RunDirectory, items: pl.DataFrame, options: UncertaintyOptions
 ) -> UncertaintyOptions:
     """The options, with the thresholds of the sweep and the scales of the benchmarks."""

@@ -175,12 +175,12 @@ def judged_groups(
     for one in matrices:
         found.setdefault(tuple(one.row[name] for name in GROUP), []).append(one)
     return tuple(
-        _group(dict(zip(GROUP, name, strict=True)), members, options)
+        _uncertainty_group(dict(zip(GROUP, name, strict=True)), members, options)
         for name, members in sorted(found.items(), key=lambda pair: str(pair[0]))
     )
 
 
-def _group(
+def _uncertainty_group(
     name: Mapping[str, object], members: Sequence[ScoredMatrix], options: UncertaintyOptions
 ) -> JudgedGroup:
     """One group."""
@@ -193,7 +193,7 @@ def _group(
         judged=judged,
         correct_N=np.array([bool(one.row["correct"]) for one in judged], dtype=bool),
         margin_N=np.array(margins, dtype=np.float64),
-        text_N=_texts(judged),
+        text_N=_numbered_confusion_texts(judged),
         edges=label_edges(
             scores, own_choice_required=options.own_choice_required, strict=options.strict
         ),
@@ -217,7 +217,7 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
     ['too_few_judgments', 'no_low']
     """
     if options.threshold is not None:
-        yield _at(group, options.threshold)
+        yield _uncertainty_labels_at(group, options.threshold)
     elif group.has_folds:
         fitted = cross_fitted_labels(
             group.edges, group.correct_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
@@ -228,10 +228,10 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
         yield Labelling(kind="threshold", low_N=none, undefined="too_few_judgments")
     for threshold in options.thresholds.get(group.benchmark, ()):
         if threshold != options.threshold:
-            yield _at(group, threshold)
+            yield _uncertainty_labels_at(group, threshold)
     in_sample = wagner2024_threshold(group.edges, group.correct_N)
     yield Labelling(
-        kind="in-sample", low_N=_low(group.edges, in_sample.threshold),
+        kind="in-sample", low_N=_low_labels_of_row(group.edges, in_sample.threshold),
         threshold=in_sample.threshold, undefined=in_sample.undefined,
     )  # fmt: skip
 
@@ -267,12 +267,12 @@ def labels_of_others(
     return low
 
 
-def _at(group: JudgedGroup, threshold: float) -> Labelling:
+def _uncertainty_labels_at(group: JudgedGroup, threshold: float) -> Labelling:
     """Labels by one threshold."""
     return Labelling(kind="threshold", low_N=group.edges.low(threshold), threshold=threshold)
 
 
-def _texts(judged: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
+def _numbered_confusion_texts(judged: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
     """Number the texts judged."""
     place: dict[str, int] = {}
     return np.array([place.setdefault(one.text, len(place)) for one in judged], dtype=np.intp)
@@ -315,7 +315,7 @@ def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -
     Thresholds maximise the share of low among right judgments less that among wrong ones.
     """
     rows = []
-    for across, within, data in _comparisons(groups):
+    for across, within, data in _uncertainty_contrasts(groups):
         carried = threshold_transfer(
             {name: (edges, correct_N) for name, (edges, correct_N, _) in data.items()},
             groups={name: text_N for name, (_, _, text_N) in data.items()},
@@ -329,7 +329,7 @@ def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -
                     edges, correct_N, groups_N=text_N, n_folds=FOLDS, seed=options.seed
                 ).low_N
             else:
-                low_N = _low(edges, found.threshold)
+                low_N = _low_labels_of_row(edges, found.threshold)
             shares = label_accuracy(low_N, correct_N, clusters_N=text_N)
             rows.append({
                 **asdict(found), "across": across, "within": within,
@@ -340,12 +340,12 @@ def transfer_table(groups: Sequence[JudgedGroup], options: UncertaintyOptions) -
     return ThresholdTransfers.frame(rows)
 
 
-def _low(edges: LabelEdges, threshold: float | None) -> Bools:
+def _low_labels_of_row(edges: LabelEdges, threshold: float | None) -> Bools:
     """Labels by one threshold; none is low where there is none."""
     return np.zeros(edges.allowed_N.shape, bool) if threshold is None else edges.low(threshold)
 
 
-def _comparisons(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Data]]:
+def _uncertainty_contrasts(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Data]]:
     """What is compared: groups that differ in one thing, and criteria inside a group."""
     ready = [group for group in groups if group.has_folds]
     for across in ACROSS:
@@ -358,7 +358,7 @@ def _comparisons(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Dat
                 data: _Data = {
                     str(one.name[across]): (one.edges, one.correct_N, one.text_N) for one in members
                 }
-                yield across, _label(members[0].name, shared, groups), data
+                yield across, _uncertainty_group_name(members[0].name, shared, groups), data
     for group in ready:
         found: _Data = {}
         for name in group.criteria():
@@ -367,10 +367,10 @@ def _comparisons(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Dat
             if np.unique(texts).size >= FOLDS:
                 found[name] = (group.edges.take(rows), group.correct_N[rows], texts)
         if len(found) > 1:
-            yield "criterion", _label(group.name, GROUP, groups), found
+            yield "criterion", _uncertainty_group_name(group.name, GROUP, groups), found
 
 
-def _label(
+def _uncertainty_group_name(
     name: Mapping[str, object], columns: Sequence[str], groups: Sequence[JudgedGroup]
 ) -> str:
     """Name what is shared, as far as groups differ in it."""

@@ -46,11 +46,13 @@ def confusion_table(scored: Sequence[Scored], *, last_token: bool = False) -> pl
     """
     matrices: dict[tuple[object, ...], _Matrix] = {}
     for one in scored:
-        place = _place(one)
+        place = _confusion_matrix_key(one)
         name = tuple(place.values())
-        matrix = matrices.setdefault(name, _Matrix(place=place, options=_menu(one).option_ids))
+        matrix = matrices.setdefault(
+            name, _Matrix(place=place, options=_confusion_option_menu(one).option_ids)
+        )
         column = matrix.columns.setdefault(one.condition.argued, {})
-        column.update(_probabilities(one, last_token=last_token))
+        column.update(_confusion_probabilities(one, last_token=last_token))
     rows = [row for matrix in matrices.values() for row in matrix.cells()]
     frame = pl.DataFrame(rows, schema=Confusions.create_empty().schema)
     return Confusions.validate(frame).sort(MATRIX, maintain_order=True)
@@ -80,12 +82,12 @@ class _Matrix:
                 }
 
 
-def _place(scored: Scored) -> dict[str, object]:
+def _confusion_matrix_key(scored: Scored) -> dict[str, object]:
     """What names a matrix."""
     return {**as_columns(scored.condition, *MATRIX[:-1]), "mode": scored.mode}
 
 
-def _menu(scored: Scored) -> Menu:
+def _confusion_option_menu(scored: Scored) -> Menu:
     """The options on offer."""
     menu = scored.condition.menu
     if menu is None:
@@ -93,9 +95,11 @@ def _menu(scored: Scored) -> Menu:
     return menu
 
 
-def _probabilities(scored: Scored, *, last_token: bool) -> Iterator[tuple[str, float | None]]:
+def _confusion_probabilities(
+    scored: Scored, *, last_token: bool
+) -> Iterator[tuple[str, float | None]]:
     """What one request says of options: of all of them, or in mode paper of one."""
-    menu, scoring = _menu(scored), scored.condition.scoring
+    menu, scoring = _confusion_option_menu(scored), scored.condition.scoring
     if scoring is None:
         raise ValueError("confusion_table: a condition must have a scoring")
     by_option: dict[int, list[tuple[str, float]]] = {}
@@ -104,7 +108,7 @@ def _probabilities(scored: Scored, *, last_token: bool) -> Iterator[tuple[str, f
         if isinstance(place, int) and isinstance(logprob, float):
             by_option.setdefault(place, []).append((str(one["token"]), logprob))
     for number, text in enumerate(scoring.continuations):
-        option = _option(text, menu.labels)
+        option = _confusion_option_of_text(text, menu.labels)
         tokens = by_option.get(number)
         probability = None
         if tokens is not None:
@@ -124,7 +128,7 @@ def _label_tokens(tokens: Sequence[tuple[str, float]], close: str) -> Sequence[t
     return tokens[:kept]
 
 
-def _option(text: str, labels: Sequence[str]) -> int:
+def _confusion_option_of_text(text: str, labels: Sequence[str]) -> int:
     """The option a continuation stands for: the longest label it begins with."""
     begun = [place for place, label in enumerate(labels) if text.startswith(label)]
     return max(begun, key=lambda place: len(labels[place]))
@@ -286,7 +290,7 @@ def scored_matrices(
         )  # fmt: skip
         item_facts = known.get((place["benchmark"], place["item_id"]), {"right": None})
         yield ScoredMatrix(
-            row=_row(place, shown, one, verdict, item_facts["right"]),
+            row=_confusion_matrix_row(place, shown, one, verdict, item_facts["right"]),
             scores=one,
             matrix_OA=matrix,
             argued=tuple(argued),
@@ -296,7 +300,7 @@ def scored_matrices(
         )
 
 
-def _row(
+def _confusion_matrix_row(
     place: dict[str, object],
     shown: Sequence[str],
     one: Uncertainty,
@@ -379,7 +383,7 @@ def _margin(one: ScoredMatrix) -> float:
     return one.scores.margin or 0.0
 
 
-def _closeness(one: ScoredMatrix) -> float:
+def _confusion_closeness(one: ScoredMatrix) -> float:
     """How near the two largest u are, the nearer the higher."""
     first, second = sorted(one.scores.u_O, reverse=True)[:2]
     return second - first
@@ -389,7 +393,7 @@ _KINDS: tuple[
     tuple[str, Callable[[ScoredMatrix], bool], Callable[[ScoredMatrix], float]], ...
 ] = (
     ("most certain", lambda one: one.row["correct"] is not False, _margin),
-    ("most torn", lambda _: True, _closeness),
+    ("most torn", lambda _: True, _confusion_closeness),
     ("most confidently wrong", lambda one: one.row["correct"] is False and _margin(one) > 0,
      _margin),
 )  # fmt: skip
@@ -410,11 +414,15 @@ def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
         n = len(one.matrix_OA)
         if one.matrix_OA.shape == (n, n) and n > 1 and one.scores.u_O:
             found.setdefault((str(one.row["judge"]), n), []).append(one.matrix_OA)
-    rows = [_filled(judge, n, members) for (judge, n), members in sorted(found.items())]
+    rows = [
+        _confusion_sparsity_row(judge, n, members) for (judge, n), members in sorted(found.items())
+    ]
     return ArguedShares.frame(rows)
 
 
-def _filled(judge: str, n: int, members: Sequence[NDArray[np.float64]]) -> dict[str, object]:
+def _confusion_sparsity_row(
+    judge: str, n: int, members: Sequence[NDArray[np.float64]]
+) -> dict[str, object]:
     """One judge and number of options."""
     cells = np.array(members)
     diagonal = np.eye(n, dtype=bool)

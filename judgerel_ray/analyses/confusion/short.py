@@ -49,16 +49,16 @@ def uncertainty_short(found: UncertaintyTables, command: str | None) -> list[Blo
     groups = groups_of(every, [*keys, "kind"])
     columns = {
         "threshold": lambda row: f"{number(row['threshold'], 2)} {_HOW.get(str(row['how']), '')}",
-        "accuracy of low": lambda row: _share(row, "low"),
-        "of high": lambda row: _share(row, "high"),
-        "of all": lambda row: _share(row, "all"),
+        "accuracy of low": lambda row: _uncertain_share_cell(row, "low"),
+        "of high": lambda row: _uncertain_share_cell(row, "high"),
+        "of all": lambda row: _uncertain_share_cell(row, "all"),
         "share low": lambda row: percent(row["share"]),
     }
     findings = [
-        *(one for row in every for one in _of_labels(row, groups)),
+        *(one for row in every for one in _uncertainty_label_remarks(row, groups)),
         *_of_worth(found.worth),
         *_of_scores(found.scores),
-        *_of_people(found.against_people),
+        *_confusion_people_remarks(found.against_people),
     ]
     n = found.judgments.height
     return short_blocks(
@@ -71,7 +71,7 @@ def uncertainty_short(found: UncertaintyTables, command: str | None) -> list[Blo
     )
 
 
-def _share(row: Row, name: str) -> str:
+def _uncertain_share_cell(row: Row, name: str) -> str:
     """A share of some judgments, with its interval."""
     if row[name] is None:
         return "-"
@@ -81,7 +81,7 @@ def _share(row: Row, name: str) -> str:
     return f"{number(row[name], 2)}{ends} of {n:,}"
 
 
-def _of_labels(row: Row, groups: Groups) -> Iterator[Remark]:
+def _uncertainty_label_remarks(row: Row, groups: Groups) -> Iterator[Remark]:
     """Whether the labels were chosen where they are scored, and tell right from wrong."""
     who = groups.of(row)
     if row["how"] == _OPTIMISTIC:
@@ -150,7 +150,7 @@ def _of_scores(scores: pl.DataFrame) -> Iterator[Remark]:
         yield Remark(text=text, who=who, severity=WEAK, kind=code)
 
 
-def _of_people(people: pl.DataFrame) -> Iterator[Remark]:
+def _confusion_people_remarks(people: pl.DataFrame) -> Iterator[Remark]:
     """How near the judge is to people, beside a person held out."""
     for row in people.filter(pl.col("label") == "all", pl.col("criterion").is_null()).iter_rows(
         named=True

@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.confusion.matrices import Picked
 
 
-def _lead(worth: pl.DataFrame) -> list[Block]:
+def _lead_of_uncertainty(worth: pl.DataFrame) -> list[Block]:
     """Say first how accuracy differs by label, and whether the margin tells right from wrong."""
     varying = varying_columns(worth)
     groups = worth.partition_by(varying, maintain_order=True)
-    rows = [_leading(part) for part in groups]
+    rows = [_leading_uncertainty_rows(part) for part in groups]
     first = [part.row(0, named=True) for part in groups]
     nothing = dict.fromkeys(("n", "value", "low", "high"))
 
@@ -86,10 +86,12 @@ def _lead(worth: pl.DataFrame) -> list[Block]:
         Column(
             head="AUROC of the margin",
             cells=[number(one["value"], 2) for one in ranks],
-            small=[_ends(one) for one in ranks],
+            small=[_uncertainty_interval_cell(one) for one in ranks],
             is_number=True,
         ),
-        Column(head="remark", cells=[_remark(row) for row in rows], kind="remark"),
+        Column(
+            head="remark", cells=[_uncertainty_group_remark(row) for row in rows], kind="remark"
+        ),
     ]
     caption = "Right judgments by label of uncertainty, in percent with 95 % intervals"
     how = Paragraph(
@@ -103,7 +105,7 @@ def _lead(worth: pl.DataFrame) -> list[Block]:
     return [Table(caption, columns, cards=True), how]
 
 
-def _leading(part: pl.DataFrame) -> dict[str, Row]:
+def _leading_uncertainty_rows(part: pl.DataFrame) -> dict[str, Row]:
     """The first row of each quantity: the labels that lead come first."""
     found: dict[str, Row] = {}
     for row in part.iter_rows(named=True):
@@ -111,18 +113,20 @@ def _leading(part: pl.DataFrame) -> dict[str, Row]:
     return found
 
 
-def _ends(row: Row) -> str:
+def _uncertainty_interval_cell(row: Row) -> str:
     """The interval of a number that is no percentage."""
     return "" if row["low"] is None else f"[{number(row['low'], 2)}, {number(row['high'], 2)}]"
 
 
-def _remark(row: Mapping[str, Row | None]) -> str:
+def _uncertainty_group_remark(row: Mapping[str, Row | None]) -> str:
     """What a reader must know of a group."""
     rank = row.get("auroc")
     left_out = row.get("no_majority")
     if left_out is not None:
         text = f"{left_out['k']} of {left_out['n']} without a label that most people gave left out"
-        return "; ".join(one for one in (text, _remark({**row, "no_majority": None})) if one)
+        return "; ".join(
+            one for one in (text, _uncertainty_group_remark({**row, "no_majority": None})) if one
+        )
     if (row.get("accuracy") or {}).get("undefined") == "no_right_option":
         return "nobody knows the right options"
     if rank is None or rank["low"] is None:
@@ -219,16 +223,16 @@ def uncertainty_blocks(tables: UncertaintyTables) -> list[Block]:
     if tables.worth.is_empty():
         return [Paragraph("no confusion matrix has landed")]
     return [
-        *_alike(tables.worth),
-        *_accuracy(tables),
-        *_people(tables),
+        *_uncertainty_shared_names(tables.worth),
+        *_uncertainty_accuracy(tables),
+        *_uncertainty_people_tables(tables),
         *labels_table(tables.labels, by_criterion=True),
-        *_transfer(tables),
-        *_scores(tables),
+        *_uncertainty_carried_part(tables),
+        *_confusion_score_section(tables),
     ]
 
 
-def _alike(worth: pl.DataFrame) -> list[Block]:
+def _uncertainty_shared_names(worth: pl.DataFrame) -> list[Block]:
     """What all groups have alike, so that none is named by it."""
     varying, row = varying_columns(worth), worth.row(0, named=True)
     names = [name for name in GROUP if name not in varying and row[name] is not None]
@@ -251,15 +255,18 @@ def uncertainty_sections(
     if tables.worth.is_empty():
         return []
     return [
-        FirstScreen(blocks=_lead(tables.worth)),
-        Section("Verdicts and assessments", _replies(replies)),
-        Section("Accuracy by label", _accuracy(tables)),
-        Section("People", _people(tables)),
-        Section("Share of low uncertainty", _shares(tables)),
-        Section("The threshold", _threshold(tables)),
-        Section("Thresholds used elsewhere", _transfer(tables)),
-        Section("Scores without a threshold", [*_acceptance(tables), *_scores(tables)]),
-        Section("Single matrices", _gallery(tables, questions)),
+        FirstScreen(blocks=_lead_of_uncertainty(tables.worth)),
+        Section("Verdicts and assessments", _confusion_outcome_table(replies)),
+        Section("Accuracy by label", _uncertainty_accuracy(tables)),
+        Section("People", _uncertainty_people_tables(tables)),
+        Section("Share of low uncertainty", _low_uncertainty_tables(tables)),
+        Section("The threshold", _uncertainty_cutoff_part(tables)),
+        Section("Thresholds used elsewhere", _uncertainty_carried_part(tables)),
+        Section(
+            "Scores without a threshold",
+            [*_uncertainty_error_part(tables), *_confusion_score_section(tables)],
+        ),
+        Section("Single matrices", _confusion_matrix_gallery(tables, questions)),
     ]
 
 
@@ -267,7 +274,7 @@ _ROLES = {"judge": "own verdicts", "assessor": "assessments"}
 _SCORED = "scored"
 
 
-def _replies(replies: pl.DataFrame) -> list[Block]:
+def _confusion_outcome_table(replies: pl.DataFrame) -> list[Block]:
     """What became of verdicts and assessments: what nobody argues is a column not there."""
     if replies.is_empty():
         return []
@@ -296,7 +303,7 @@ def _replies(replies: pl.DataFrame) -> list[Block]:
     return [Table("Verdicts and assessments, counted", columns), *([note] if absent else [])]
 
 
-def _accuracy(tables: UncertaintyTables) -> list[Block]:
+def _uncertainty_accuracy(tables: UncertaintyTables) -> list[Block]:
     """Accuracy by label beside the baseline."""
     return [
         Paragraph(READ_MATRIX),
@@ -308,7 +315,7 @@ def _accuracy(tables: UncertaintyTables) -> list[Block]:
     ]
 
 
-def _people(tables: UncertaintyTables) -> list[Block]:
+def _uncertainty_people_tables(tables: UncertaintyTables) -> list[Block]:
     """Judges against people, and how far people agree among themselves."""
     agreement = people_blocks(tables.people)
     if tables.against_people.is_empty():
@@ -322,7 +329,7 @@ def _people(tables: UncertaintyTables) -> list[Block]:
     ]
 
 
-def _shares(tables: UncertaintyTables) -> list[Block]:
+def _low_uncertainty_tables(tables: UncertaintyTables) -> list[Block]:
     """Share of low by judge, benchmark and criterion."""
     figures = share_figures(tables.labels)
     if not figures:
@@ -334,7 +341,7 @@ def _shares(tables: UncertaintyTables) -> list[Block]:
     return [intro, Figures(figures), *labels_table(tables.labels, by_criterion=True)]
 
 
-def _threshold(tables: UncertaintyTables) -> list[Block]:
+def _uncertainty_cutoff_part(tables: UncertaintyTables) -> list[Block]:
     """Accuracy and share of low against the threshold."""
     figures = threshold_figures(tables.curves, tables.labels)
     if not figures:
@@ -357,7 +364,7 @@ def _threshold(tables: UncertaintyTables) -> list[Block]:
     return [intro, Figures(figures, entries), *curve_tables(tables.curves)]
 
 
-def _transfer(tables: UncertaintyTables) -> list[Block]:
+def _uncertainty_carried_part(tables: UncertaintyTables) -> list[Block]:
     """Thresholds carried to other benchmarks, judges and criteria."""
     found = transfer_tables(tables.transfer)
     if not found:
@@ -371,7 +378,7 @@ def _transfer(tables: UncertaintyTables) -> list[Block]:
     return [intro, *found]
 
 
-def _acceptance(tables: UncertaintyTables) -> list[Block]:
+def _uncertainty_error_part(tables: UncertaintyTables) -> list[Block]:
     """Share wrong against share accepted."""
     figures = acceptance_figures(tables.acceptance)
     if not figures:
@@ -383,12 +390,12 @@ def _acceptance(tables: UncertaintyTables) -> list[Block]:
     return [intro, Figures(figures), *acceptance_tables(tables.acceptance)]
 
 
-def _scores(tables: UncertaintyTables) -> list[Block]:
+def _confusion_score_section(tables: UncertaintyTables) -> list[Block]:
     """The margin and other scores, and the baselines at their cost."""
     return [Paragraph(READ_SCORES), *scores_tables(tables.scores)]
 
 
-def _gallery(tables: UncertaintyTables, questions: QuestionTexts) -> list[Block]:
+def _confusion_matrix_gallery(tables: UncertaintyTables, questions: QuestionTexts) -> list[Block]:
     """A handful of matrices, and how they were chosen."""
     if not tables.picked:
         return []
@@ -399,11 +406,11 @@ def _gallery(tables: UncertaintyTables, questions: QuestionTexts) -> list[Block]
         "shown; each cell is the option's probability, raw and (small) scaled so that its column "
         "sums to 1. u is the mean of a row."
     )
-    shown = [_picked(one, questions) for one in tables.picked]
-    return [intro, Gallery(shown), *_sparsity(tables.sparsity)]
+    shown = [_confusion_matrix_laid_out(one, questions) for one in tables.picked]
+    return [intro, Gallery(shown), *_confusion_sparsity_table(tables.sparsity)]
 
 
-def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
+def _confusion_sparsity_table(sparsity: pl.DataFrame) -> list[Block]:
     """How full matrices are by number of options."""
     if sparsity.is_empty():
         return []
@@ -420,7 +427,7 @@ def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
     return [Table("How full matrices are, by number of options (means over matrices)", columns)]
 
 
-def _picked(one: Picked, questions: QuestionTexts) -> Heat:
+def _confusion_matrix_laid_out(one: Picked, questions: QuestionTexts) -> Heat:
     """Lay out one matrix: options are rows, assessments columns, probabilities raw and scaled.
 
     Colour repeats the numbers and says nothing of its own; the judge's own verdict and the right
@@ -438,17 +445,17 @@ def _picked(one: Picked, questions: QuestionTexts) -> Heat:
             for name, word in (("chosen", "own verdict"), ("right", "right"))
             if judgment[name] == option
         ]
-        tinted = [_tint(by_place[option, assessed]) for assessed in argued]
+        tinted = [_confusion_cell_tint(by_place[option, assessed]) for assessed in argued]
         rows.append((option, " · ".join(marks), [*tinted, Tint(text=number(shares[option], 2))]))
     question = question_text(judgment, questions)
     asked = f"; {question}" if question else ""
     named = group_label(judgment, ("judge", "benchmark", "item_id"))
-    caption = f"{one.why}: {named}{asked}; {_standing(judgment)}"
+    caption = f"{one.why}: {named}{asked}; {_confusion_standing_words(judgment)}"
     heads = ["all argued" if assessed is None else f"for {assessed}" for assessed in argued]
     return Heat(caption=caption, heads=["option", *heads, "u"], rows=rows)
 
 
-def _standing(judgment: Row) -> str:
+def _confusion_standing_words(judgment: Row) -> str:
     """How sure, and whether right, in words."""
     margin = f"margin {number(judgment['margin'], 2)}"
     if judgment["correct"] is None:
@@ -456,7 +463,7 @@ def _standing(judgment: Row) -> str:
     return f"{margin}, {'right' if judgment['correct'] else 'wrong'}"
 
 
-def _tint(place: Mapping[str, object]) -> Tint:
+def _confusion_cell_tint(place: Mapping[str, object]) -> Tint:
     """One probability; a dash where the judge would not argue."""
     raw, scaled = place["probability"], place["scaled"]
     if not isinstance(raw, float):

@@ -106,33 +106,35 @@ def uncertainty_summary(groups: Sequence[JudgedGroup], options: UncertaintyOptio
     found = [
         {**group.name, "n_matrices": group.n_matrices, **quantity}
         for group in groups
-        for quantity in _worth(group, options)
+        for quantity in _uncertainty_worth_rows(group, options)
     ]
     return JudgmentWorth.frame(found, GROUPED)
 
 
-def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
+def _uncertainty_worth_rows(
+    group: JudgedGroup, options: UncertaintyOptions
+) -> Iterator[dict[str, object]]:
     """All quantities of one group."""
     yield from _left_out(group)
     if not group.judged:
         yield quantity_row("accuracy", n=0, undefined="no_right_option")
         return
     first, *stated, in_sample = labellings(group, options)
-    yield from _by_label(group, first)
+    yield from _accuracy_by_uncertainty(group, first)
     for labelling in stated:
-        yield from list(_by_label(group, labelling))[1:]
-    yield from _deviations(group, first, options)
-    yield from _optimistic(group, in_sample)
+        yield from list(_accuracy_by_uncertainty(group, labelling))[1:]
+    yield from _deviation_by_uncertainty(group, first, options)
+    yield from _optimistic_uncertainty(group, in_sample)
     by_matrix = np.array([bool(one.row["correct_by_matrix"]) for one in group.judged])
     matrix = clustered_share(by_matrix, clusters_N=group.text_N)
     yield quantity_row("accuracy_by_matrix", matrix, estimator="largest u")
     yield from model_quantities(group, options)
-    yield from _rankings(group)
-    yield from _guaranteed(group, options)
+    yield from _uncertainty_margin_ranks(group)
+    yield from _uncertainty_safe_margin(group, options)
     yield from set_quantities(group, options)
 
 
-def _whose(group: JudgedGroup) -> str:
+def _confusion_label_owner(group: JudgedGroup) -> str:
     """Whose most frequent label is right, where it is people's."""
     kinds = {one.raters or "people" for one in group.judged if one.basis == MAJORITY}
     return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
@@ -150,10 +152,14 @@ def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
     yield quantity_row(NO_MAJORITY, value=k / n, k=k, n=n, estimator=estimator)
 
 
-def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
+def _accuracy_by_uncertainty(
+    group: JudgedGroup, labelling: Labelling
+) -> Iterator[dict[str, object]]:
     """Accuracy of all, then under each label, and the share of low."""
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
-    yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
+    yield quantity_row(
+        "accuracy", shares.all, estimator=f"{shares.all.method}{_confusion_label_owner(group)}"
+    )
     threshold, estimator = labelling.threshold, labelling.method
     for name, share, why in _of_labels(shares, labelling):
         if labelling.undefined is None:
@@ -172,7 +178,9 @@ def _of_labels(
         yield name, share, labelling.undefined or none
 
 
-def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, object]]:
+def _optimistic_uncertainty(
+    group: JudgedGroup, in_sample: Labelling
+) -> Iterator[dict[str, object]]:
     """The threshold that looks best on what chose it, without intervals: they would be wrong."""
     shares = label_accuracy(in_sample.low_N, group.correct_N)
     yield quantity_row(
@@ -186,7 +194,7 @@ def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, 
         )  # fmt: skip
 
 
-def _deviations(
+def _deviation_by_uncertainty(
     group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """Distance of ratings from the right ones by label, where all options are on one scale."""
@@ -213,7 +221,7 @@ def _deviations(
         )  # fmt: skip
 
 
-def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
+def _uncertainty_margin_ranks(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How well the margin ranks right before wrong."""
     margin_N, correct_N, text_N = group.margin_N, group.correct_N, group.text_N
     ranking = auroc(margin_N, correct_N, clusters_N=text_N)
@@ -240,7 +248,9 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
         yield quantity_row(name, wrong, estimator=estimator)
 
 
-def _guaranteed(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
+def _uncertainty_safe_margin(
+    group: JudgedGroup, options: UncertaintyOptions
+) -> Iterator[dict[str, object]]:
     """A threshold of the margin with a bounded risk."""
     safe = learn_then_test(
         group.margin_N, group.correct_N, clusters_N=group.text_N,
@@ -298,19 +308,21 @@ def score_table(
         {**group.name, **row}
         for group in groups
         if group.judged
-        for row in _scores(group, baselines, tokens)
+        for row in _uncertainty_score_rows(group, baselines, tokens)
     ]
     return ScoreWorth.frame(found, GROUPED)
 
 
-def _scores(
+def _uncertainty_score_rows(
     group: JudgedGroup, baselines: pl.DataFrame | None, tokens: pl.DataFrame | None
 ) -> Iterator[dict[str, object]]:
     """Every score of one group."""
     cost = None if tokens is None else _mean_tokens(_rows_of_group(group, tokens))
     for name, sign in MATRIX_SCORES.items():
-        values = np.array([_value(one.scores, name) for one in group.judged], dtype=np.float64)
-        yield _row(name, values, sign, group, cost)
+        values = np.array(
+            [_confusion_score_value(one.scores, name) for one in group.judged], dtype=np.float64
+        )
+        yield _uncertainty_score_row(name, values, sign, group, cost)
     if baselines is None:
         return
     of_group = _rows_of_group(group, baselines)
@@ -319,10 +331,13 @@ def _scores(
         rows = of_group.filter(pl.col(key).eq_missing(pl.lit(of)) for key, of in one.items())
         values = _plain_scores(group, rows)
         sign = 1 if rows["higher_is_surer"][0] else -1
-        yield {**_row(one["score"], values, sign, group, _mean_tokens(rows)), **one}
+        yield {
+            **_uncertainty_score_row(one["score"], values, sign, group, _mean_tokens(rows)),
+            **one,
+        }
 
 
-def _range(name: str, judged: Sequence[ScoredMatrix]) -> tuple[float, float]:
+def _uncertainty_score_range(name: str, judged: Sequence[ScoredMatrix]) -> tuple[float, float]:
     """The least and the largest that the mean of a score can be."""
     if name in _SIGNED:
         return -1.0, 1.0
@@ -333,7 +348,7 @@ def _range(name: str, judged: Sequence[ScoredMatrix]) -> tuple[float, float]:
     return 0.0, float(np.log(options).mean()) if name in _IN_NATS else 1.0
 
 
-def _value(scores: object, name: str) -> float:
+def _confusion_score_value(scores: object, name: str) -> float:
     """A score of a matrix; NaN where it is not there."""
     if name == "largest_u":
         shares = getattr(scores, "u_O", ())
@@ -371,7 +386,7 @@ def _mean_tokens(rows: pl.DataFrame) -> float | None:
     return float(np.mean(one)) if one else None
 
 
-def _row(
+def _uncertainty_score_row(
     name: str,
     values_N: NDArray[np.float64],
     sign: int,
@@ -386,7 +401,11 @@ def _row(
     curve = risk_coverage(sign * values_N, correct_N, clusters_N=text_N)
     mean = float(there.mean()) if there.size else None
     judged = [one for one, valued in zip(group.judged, valued_N, strict=True) if valued]
-    low, high = _ends(there, text_N[valued_N], _range(name, judged)) if judged else (None, None)
+    low, high = (
+        _uncertainty_mean_ends(there, text_N[valued_N], _uncertainty_score_range(name, judged))
+        if judged
+        else (None, None)
+    )
     return {
         "score": name,
         "surer": "higher" if sign > 0 else "lower",
@@ -402,7 +421,7 @@ def _row(
     }
 
 
-def _ends(
+def _uncertainty_mean_ends(
     values_N: NDArray[np.float64], text_N: NDArray[np.intp], within: tuple[float, float]
 ) -> tuple[float | None, ...]:
     """Ends of the t interval of a mean, texts being what is independent, as far as it can be."""
@@ -435,7 +454,7 @@ def model_quantities(
     if len(group.judged) < _FEW or not group.has_folds:
         yield from _too_few(names, len(group.judged), estimator)
         return
-    right_N = _right(group.judged)
+    right_N = _right_confusion_rows(group.judged)
     matrices, scores = zip(*((one.matrix_OA, one.scores) for one in group.judged), strict=True)
     found = cross_fitted_model(
         matrices, scores, right_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
@@ -470,8 +489,8 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     if len(kept) < _FEW or np.unique(text_N).size < FOLDS:
         yield from _too_few(("conformal_coverage", "conformal_size"), len(kept), estimator)
         return
-    shares_NO, there_NO = _padded(kept)
-    right_N = _right(kept)
+    shares_NO, there_NO = _padded_confusion_options(kept)
+    right_N = _right_confusion_rows(kept)
     fold_N = grouped_folds(text_N, n_folds=FOLDS, seed=options.seed)
     inside_NO = np.zeros_like(there_NO)
     ordered = _is_scale(kept, options.scales.get(group.benchmark))
@@ -489,7 +508,7 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     yield quantity_row("conformal_size", value=size, n=len(kept), estimator=estimator)
 
 
-def _right(matrices: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
+def _right_confusion_rows(matrices: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
     """Rows of the right options."""
     return np.array([one.right for one in matrices], dtype=np.intp)
 
@@ -503,7 +522,9 @@ def _is_scale(matrices: Sequence[ScoredMatrix], scale: Sequence[str] | None) -> 
     return in_order and all(one.options == names for one in matrices)
 
 
-def _padded(matrices: Sequence[ScoredMatrix]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _padded_confusion_options(
+    matrices: Sequence[ScoredMatrix],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """U of every option, and which options there are: items may differ in their number."""
     most = max(len(one.scores.u_O) for one in matrices)
     shares, there = np.zeros((len(matrices), most)), np.zeros((len(matrices), most), dtype=bool)

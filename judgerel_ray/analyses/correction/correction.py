@@ -89,16 +89,18 @@ def correction_tables(
     rates = [_by_rates(one) if one.is_rate else None for one in units]
     rows: dict[str, list[dict[str, object]]] = {name: [] for name in _SCHEMAS}
     for one, mean, rate in zip(units, means, rates, strict=True):
-        moved = _transport(one)
+        moved = _labelled_beside_corrected(one)
         rows["transport"].append(one.group | moved)
-        flags = _flags(one, bool(moved["differs"]), n_unmatched)
+        flags = _correction_flags(one, bool(moved["differs"]), n_unmatched)
         rows["estimates"] += [
             one.group | row | {"n_unmatched": n_unmatched, "flags": flags}
-            for row in _estimates(one, mean, rate)
+            for row in _corrected_estimate_rows(one, mean, rate)
         ]
-        rows["rates"] += [one.group | row for row in _rates(one)] if one.is_rate else []
+        rows["rates"] += (
+            [one.group | row for row in _correction_error_rates(one)] if one.is_rate else []
+        )
         if width is not None:
-            rows["budget"].append(one.group | _budget(one, mean, width))
+            rows["budget"].append(one.group | _correction_label_need(one, mean, width))
     place = {id(one): n for n, one in enumerate(units)}
     for a, b, differing in pairs_of(units, labelled_by):
         by_mean = ppi_difference(means[place[id(a)]], means[place[id(b)]])
@@ -116,11 +118,14 @@ def correction_tables(
             for estimate, one in found.items()
         ]  # fmt: skip
     groups = list(units[0].group) if units else []
-    made = {name: _table(rows[name], groups, units, schema) for name, schema in _SCHEMAS.items()}
+    made = {
+        name: _correction_table(rows[name], groups, units, schema)
+        for name, schema in _SCHEMAS.items()
+    }
     return CorrectionTables(**made)
 
 
-def _table(
+def _correction_table(
     rows: list[dict[str, object]],
     groups: Sequence[str],
     units: Sequence[Units],
@@ -152,7 +157,9 @@ def _by_rates(units: Units) -> CorrectedRate:
     return rogan_gladen(*units.pairs, judged, clusters_M=clusters, **units.weighed)
 
 
-def _estimates(units: Units, mean: PpiMean, rate: CorrectedRate | None) -> list[dict[str, object]]:
+def _corrected_estimate_rows(
+    units: Units, mean: PpiMean, rate: CorrectedRate | None
+) -> list[dict[str, object]]:
     """Four rows: the judge, labels, both, and both by rates."""
     labelled, everything = units.labelled, units.frame
     facts: dict[str, object] = {
@@ -210,7 +217,7 @@ def _replication_share(units: Units, mean: PpiMean) -> float | None:
     return min(1.0, variance / mean.standard_error**2)
 
 
-def _rates(units: Units) -> list[dict[str, object]]:
+def _correction_error_rates(units: Units) -> list[dict[str, object]]:
     """True positive and true negative rate."""
     found = judge_rates(*units.pairs, **units.weighed)
     sides = (("tpr", found.tpr, found.tpr_interval, found.n_passed),
@@ -222,7 +229,7 @@ def _rates(units: Units) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def _transport(units: Units) -> dict[str, object]:
+def _labelled_beside_corrected(units: Units) -> dict[str, object]:
     """What the judge says of labelled units and of the others."""
     labelled, others = units.labelled, units.unlabelled
     if not labelled.height or not others.height:
@@ -239,7 +246,7 @@ def _transport(units: Units) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
+def _correction_flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
     """What weakens a group's numbers."""
     labelled = units.labelled
     shares = labelled["said"]
@@ -253,17 +260,17 @@ def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
     return [str(code) for code, is_so in known.items() if is_so]
 
 
-def _budget(units: Units, mean: PpiMean, width: float) -> dict[str, object]:
+def _correction_label_need(units: Units, mean: PpiMean, width: float) -> dict[str, object]:
     """How many labels an interval of this width needs."""
-    said, judged = units.pairs
+    labels, judged = units.pairs
     alone = ppi_mean(
-        said, np.zeros_like(judged), np.zeros(units.others.height), is_share=units.is_share,
+        labels, np.zeros_like(judged), np.zeros(units.others.height), is_share=units.is_share,
         clusters_M=units.others["cluster"].to_numpy(), **units.weighed,
     )  # fmt: skip
     now = None if mean.low is None or mean.high is None else mean.high - mean.low
     needed = labels_for_width(mean, width, most=units.frame.height)
     return {
-        "width": width, "width_now": now, "n_labels": said.size, "needed": needed,
+        "width": width, "width_now": now, "n_labels": labels.size, "needed": needed,
         "needed_without_judge": labels_for_width(alone, width, most=units.frame.height),
         "undefined": mean.undefined or ("too_few_units" if needed is None else None),
     }  # fmt: skip
@@ -298,7 +305,9 @@ def agreed_tables(
     n, value = pl.col("n"), pl.col("value")
     shares = rows.group_by("judge", *unit).agg(passed=(n * value).sum() / n.sum())
     found = [
-        _agreed(dict(zip(groups, key, strict=True)), part, resamples=resamples, seed=seed)
+        _unlabelled_corrected_rows(
+            dict(zip(groups, key, strict=True)), part, resamples=resamples, seed=seed
+        )
         for key, part in parts_by(shares, groups).items()
     ]
     kinds = {name: shares.schema[name] for name in groups}
@@ -308,7 +317,7 @@ def agreed_tables(
     )
 
 
-def _agreed(
+def _unlabelled_corrected_rows(
     group: dict[str, object], part: pl.DataFrame, *, resamples: int, seed: int
 ) -> tuple[dict[str, object], list[dict[str, object]]]:
     """One group's row, and a row a judge."""

@@ -43,7 +43,7 @@ def correction_of(
     people = gold_as_labels(judged) if labels is None else read_labels(labels)
     if people is not None:
         file = labels or judged.name
-        return _corrected(judged, people, file, by=by, positive=positive, width=width)
+        return _corrected_judgments(judged, people, file, by=by, positive=positive, width=width)
     if width is not None:
         raise SweepError(
             "--width needs --labels, or a column gold: without any, nothing says how far judges err"
@@ -55,7 +55,7 @@ def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScre
     """Make the page's section on scores without the judge's errors, where people labelled items."""
     judged = measured.judged
     if labels is not None:
-        return correction_sections(_corrected(judged, read_labels(labels), labels))
+        return correction_sections(_corrected_judgments(judged, read_labels(labels), labels))
     # The column gold of a file says what such a table does, where its words say which one passes.
     gold = gold_as_labels(judged)
     if gold is None or "verdict" not in judged.frame.collect_schema():
@@ -64,10 +64,10 @@ def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScre
     words = pl.concat([gold[LABELLED], verdicts.drop_nulls()]).to_frame("word")
     if not words.select(passes(pl.col("word"), None).is_not_null().all()).item():
         return []
-    return correction_sections(_corrected(judged, gold, judged.name))
+    return correction_sections(_corrected_judgments(judged, gold, judged.name))
 
 
-def _corrected(
+def _corrected_judgments(
     judged: Snapshot,
     labels: pl.DataFrame,
     file: str,

@@ -61,7 +61,7 @@ def drawn_units(
         size = known / known.sum()
     alike = 1 / units.height
     wanted = alike if choose == "random" else _HALF * alike + (1 - _HALF) * size
-    chance = _capped(np.broadcast_to(wanted, units.height), min(n, units.height))
+    chance = _capped_label_chances(np.broadcast_to(wanted, units.height), min(n, units.height))
     rng = np.random.default_rng(seed)
     order = rng.permutation(units.height)
     ends = np.cumsum(chance[order])
@@ -72,7 +72,7 @@ def drawn_units(
     return units[chosen].with_columns(probability=pl.Series(chance[chosen]))
 
 
-def _capped(size: Floats, n: int) -> Floats:
+def _capped_label_chances(size: Floats, n: int) -> Floats:
     """Probabilities proportional to size, none above 1, that add up to `n`."""
     if n == size.size:
         return np.ones(n)
@@ -179,7 +179,7 @@ def shown_texts(judged: Snapshot, items: str | None) -> pl.DataFrame:
     elif judged.run is not None:
         found = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     else:
-        found = _beside(judged)
+        found = _texts_beside_correction(judged)
     if "item_id" not in found.columns:
         raise SweepError(
             f"items need a column item_id, got {', '.join(found.columns)}", where={"file": items}
@@ -187,7 +187,7 @@ def shown_texts(judged: Snapshot, items: str | None) -> pl.DataFrame:
     found = found.with_columns(pl.col("item_id").cast(pl.String))
     names = [name for name in ("item_id", "benchmark", "responder") if name in found.columns]
     rows = [
-        {**{name: row[name] for name in names}, "parts": _parts(row)}
+        {**{name: row[name] for name in names}, "parts": _parts_of_correction_page(row)}
         for row in found.iter_rows(named=True)
     ]
     kinds: dict[str, pl.DataType] = {name: found.schema[name] for name in names}
@@ -196,7 +196,7 @@ def shown_texts(judged: Snapshot, items: str | None) -> pl.DataFrame:
     return pl.DataFrame([*once.values()], schema=kinds)
 
 
-def _beside(judged: Snapshot) -> pl.DataFrame:
+def _texts_beside_correction(judged: Snapshot) -> pl.DataFrame:
     """The texts that a file of judgments has of each item."""
     there = judged.frame.collect_schema().names()
     names = [name for name in ("item_id", "benchmark", "responder") if name in there]
@@ -219,7 +219,7 @@ def _refuse_several(rows: pl.DataFrame) -> None:
         )
 
 
-def _parts(row: Mapping[str, object]) -> list[list[str]]:
+def _parts_of_correction_page(row: Mapping[str, object]) -> list[list[str]]:
     """Headings and texts of one item."""
     parts = [[head, str(row[name])] for name, head in SHOWN if row.get(name)]
     options = row.get("options")

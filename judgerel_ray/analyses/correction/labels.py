@@ -323,12 +323,12 @@ def labelled_units(
     keys = ["item_id", *dict.fromkeys(one for one in named if _has_any(labels, one))]
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
                                       and one != "item_id")]  # fmt: skip
-    units = _units(valued, [*dict.fromkeys((*counted.groups, *unit))])
+    units = _units_to_be_corrected(valued, [*dict.fromkeys((*counted.groups, *unit))])
     same = {name: units.schema[name] for name in keys}
     means = by_unit(values.cast(same), keys)  # type: ignore[arg-type]
     held = [one for one in counted.groups if one not in _APART]
     asked = units.join(means.select("item_id").unique(), on="item_id", how="semi")
-    _refuse_namesakes(asked, [*dict.fromkeys((*held, *keys))], file)
+    _refuse_corrected_twins(asked, [*dict.fromkeys((*held, *keys))], file)
     missed = means.join(units, on=keys, how="anti", nulls_equal=True).height
     if missed == means.height:
         raise SweepError(
@@ -419,7 +419,7 @@ def judged_values(
     return counted, rows.with_columns(value=value), True
 
 
-def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+def _units_to_be_corrected(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """One row a unit: mean, variance between judgments of one prompt, number of its judgments."""
     n, value = pl.col("n"), pl.col("value")
     square = (n * value**2).sum() / n.sum() - ((n * value).sum() / n.sum()) ** 2
@@ -436,7 +436,7 @@ def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _refuse_namesakes(units: pl.DataFrame, keys: Sequence[str], file: str) -> None:
+def _refuse_corrected_twins(units: pl.DataFrame, keys: Sequence[str], file: str) -> None:
     """Refuse labels that may be of several units of one item."""
     twice = units.filter(units.select(keys).is_duplicated())
     if twice.is_empty():

@@ -42,15 +42,15 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     'without labels, if judges err independently of '
     """
     if tables["agreed"].width:
-        return _agreed(tables["agreed"], tables["judges"], command)
+        return _unlabelled_corrected_text(tables["agreed"], tables["judges"], command)
     rows = [*tables["estimates"].iter_rows(named=True)]
     keys = tables["estimates"].columns[: tables["estimates"].columns.index("estimate")]
     groups = groups_of(rows, keys)
     parts = [{row["estimate"]: row for row in part} for part in groups.apart(rows).values()]
     firsts: list[Row] = [{**of["ppi"], "of": of} for of in parts]
     columns = {
-        _HEADS["ppi"]: _valued,
-        **{head: _of(name) for name, head in _HEADS.items() if name != "ppi"},
+        _HEADS["ppi"]: _corrected_value_cell,
+        **{head: _corrected_estimate_cell(name) for name, head in _HEADS.items() if name != "ppi"},
         "labels": lambda row: f"{row['n_labels']:,}",
     }
     findings = [
@@ -74,13 +74,13 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     )
 
 
-def _valued(row: Row) -> str:
+def _corrected_value_cell(row: Row) -> str:
     if row["value"] is None:
         return f"none: {reason(row['undefined'])}"
     return f"{number(row['value'])} {interval(row) or '[no interval]'}"
 
 
-def _of(name: str) -> Callable[[Row], str]:
+def _corrected_estimate_cell(name: str) -> Callable[[Row], str]:
     return lambda row: number(row["of"].get(name, {}).get("value"))
 
 
@@ -105,10 +105,12 @@ def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
 def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How often the judge is right about what people pass, and what they fail."""
     for who, rows in groups.apart(rates.iter_rows(named=True)).items():
-        yield Remark(text=f"the judge {', '.join(map(_rate, rows))}", who=who, kind="rates")
+        yield Remark(
+            text=f"the judge {', '.join(map(_judge_error_rate_words, rows))}", who=who, kind="rates"
+        )
 
 
-def _rate(row: Row) -> str:
+def _judge_error_rate_words(row: Row) -> str:
     """How often the judge says what people say, of what they pass or fail."""
     value = reason(row["undefined"]) if row["value"] is None else percent(row["value"])
     ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
@@ -124,7 +126,9 @@ def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:
             continue
         shown = row["low"] is not None and not row["low"] <= 0 <= row["high"]
         open_ = "" if shown else ", no difference shown"
-        text = f"{_valued(row)} (by the judge alone {number(row['judge_alone'])}){open_}"
+        text = (
+            f"{_corrected_value_cell(row)} (by the judge alone {number(row['judge_alone'])}){open_}"
+        )
         yield Remark(text=text, who=who, severity=PLAIN if shown else HARMFUL)
 
 
@@ -145,13 +149,15 @@ def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
         yield Remark(text=text, who=groups.of(row), severity=severity, kind="budget")
 
 
-def _agreed(rows: pl.DataFrame, judges: pl.DataFrame, command: str | None) -> list[Block]:
+def _unlabelled_corrected_text(
+    rows: pl.DataFrame, judges: pl.DataFrame, command: str | None
+) -> list[Block]:
     """What judges agree on, where nobody labelled anything."""
     every = [*rows.iter_rows(named=True)]
     keys = rows.columns[: rows.columns.index("value")]
     groups = groups_of(every, keys)
     columns = {
-        "if independent [95 %]": _valued,
+        "if independent [95 %]": _corrected_value_cell,
         "mean of judges": lambda row: number(row["mean_of_judges"]),
         "judges": lambda row: f"{row['n_judges']:,}",
         "worth": lambda row: number(row["effective"], 2),

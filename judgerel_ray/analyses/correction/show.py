@@ -72,13 +72,17 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     groups: list[list[Row]] = [
         [*part.to_dicts()] for _, part in rows.group_by(keys or ["measure"], maintain_order=True)
     ]
-    found: list[Block] = [Paragraph(_lead(part, keys), "lead") for part in groups]
-    cautions = [text for part in groups for text in _cautions(part, keys, several=len(groups) > 1)]
+    found: list[Block] = [Paragraph(_corrected_score_lead(part, keys), "lead") for part in groups]
+    cautions = [
+        text
+        for part in groups
+        for text in _correction_cautions(part, keys, several=len(groups) > 1)
+    ]
     found += [Lines(cautions, "cautions")] if cautions else []
-    found += [_estimates(part, group_label(part[0], keys)) for part in groups]
-    found += _rates(tables["rates"].to_dicts(), keys)
-    found += _differences(tables["differences"].to_dicts())
-    found += _budget(tables["budget"].to_dicts(), keys)
+    found += [_corrected_estimate_table(part, group_label(part[0], keys)) for part in groups]
+    found += _judge_error_table(tables["rates"].to_dicts(), keys)
+    found += _corrected_system_table(tables["differences"].to_dicts())
+    found += _correction_label_table(tables["budget"].to_dicts(), keys)
     return [*found, Paragraph(_READ, "soft")]
 
 
@@ -104,7 +108,7 @@ def _beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -> Column:
     )  # fmt: skip
 
 
-def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
+def _corrected_score_lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     """What is the pass rate, and how far may it be trusted."""
     of = {str(row["estimate"]): row for row in part}
     ppi, alone = of["ppi"], of["judge_alone"]
@@ -132,8 +136,8 @@ def saved_words(of: Mapping[str, Row], subject: str = "using it") -> str:
     'the judge adds nothing to the labels'
     """
     ppi, bare = of["ppi"], of["labels_alone"]
-    low, high = _ends(ppi)
-    labels_low, labels_high = _ends(bare)
+    low, high = _corrected_interval_cell(ppi)
+    labels_low, labels_high = _corrected_interval_cell(bare)
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
     # Without weight the ends differ by their methods alone.
     if saved > 0 and ppi["weight"] >= _SOME_WEIGHT:
@@ -142,14 +146,14 @@ def saved_words(of: Mapping[str, Row], subject: str = "using it") -> str:
     return "the judge adds nothing to the labels"
 
 
-def _ends(row: Row) -> tuple[float, float]:
+def _corrected_interval_cell(row: Row) -> tuple[float, float]:
     """Both ends; no width where there are none."""
     if row["low"] is None or row["high"] is None:
         return 0.0, 0.0
     return row["low"], row["high"]
 
 
-def _cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> list[str]:
+def _correction_cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> list[str]:
     """What weakens a group's numbers, in words."""
     row = part[0]
     label = group_label(row, keys)
@@ -170,7 +174,7 @@ def caution_words(row: Row) -> list[str]:
     return [one.format(few=FEW, unmatched=unmatched) for one in words]
 
 
-def _estimates(part: Sequence[Row], label: str) -> Table:
+def _corrected_estimate_table(part: Sequence[Row], label: str) -> Table:
     """Four estimates of one group."""
     lines = [
         [
@@ -183,25 +187,25 @@ def _estimates(part: Sequence[Row], label: str) -> Table:
         texts("estimate", part, lambda row: _HEADS[str(row["estimate"])]),
         estimates(f"{part[0]['measure']} [95 %]", part, "value"),
         *row_columns(["weight", "own noise"], lines),
-        texts("not given", part, _why, "remark"),
+        texts("not given", part, _why_not_corrected, "remark"),
     ]
     return Table(f"Estimates: {label}" if label else "Estimates", columns, cards=True)
 
 
-def _why(row: Row) -> str:
+def _why_not_corrected(row: Row) -> str:
     """Why there is no number."""
     return reason(row["undefined"] or "")
 
 
-def _of(part: Sequence[Row], keys: Sequence[str]) -> list[Column]:
+def _correction_group_column(part: Sequence[Row], keys: Sequence[str]) -> list[Column]:
     """The column that names the group of each row, where there are groups."""
     return [texts("of", part, partial(group_label, columns=keys))] if keys else []
 
 
-def _rates(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
+def _judge_error_table(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     """How often the judge is right."""
     columns = [
-        *_of(part, keys),
+        *_correction_group_column(part, keys),
         texts("the judge", part, lambda row: RATES[str(row["rate"])]),
         estimates("share [95 %]", part, "value"),
         counts("labels", [round(row["n_labels"]) for row in part]),
@@ -209,7 +213,7 @@ def _rates(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     return [Table("How often the judge agrees with people", columns, cards=True)] if part else []
 
 
-def _differences(part: Sequence[Row]) -> list[Block]:
+def _corrected_system_table(part: Sequence[Row]) -> list[Block]:
     """Systems compared."""
     columns = [
         texts("system", part, lambda row: str(row["a"])),
@@ -218,17 +222,17 @@ def _differences(part: Sequence[Row]) -> list[Block]:
         estimates("corrected difference [95 %]", part, "value"),
         rounded("by the judge alone", part, "judge_alone"),
         counts("labels", [row["n_labels"] for row in part]),
-        texts("not given", part, _why, "remark"),
+        texts("not given", part, _why_not_corrected, "remark"),
     ]
     return [Table("Differences, paired by question", columns, cards=True)] if part else []
 
 
-def _budget(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
+def _correction_label_table(part: Sequence[Row], keys: Sequence[str]) -> list[Block]:
     """How many labels a width needs."""
     if not part:
         return []
     columns = [
-        *_of(part, keys),
+        *_correction_group_column(part, keys),
         rounded("width wanted", part, "width"),
         rounded("now", part, "width_now"),
         counts("labels now", [row["n_labels"] for row in part]),
@@ -271,7 +275,7 @@ def _agreed_blocks(rows: pl.DataFrame, judges: pl.DataFrame) -> list[Block]:
     if not judges.is_empty():
         part = judges.to_dicts()
         columns = [
-            *_of(part, keys),
+            *_correction_group_column(part, keys),
             texts("judge", part, lambda row: str(row["judge"])),
             rounded("pass rate", part, "judge_alone"),
             rounded("true positive rate", part, "tpr"),

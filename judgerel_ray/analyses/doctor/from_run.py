@@ -61,9 +61,9 @@ def diagnose(judged: Snapshot) -> Diagnosis:
     )
     present = schema.names() if judged.tally is None else judged.tally.columns
     return Diagnosis(
-        columns=tuple(_columns(judged, present)),
-        judges=tuple(_judges(found, rows)),
-        supports=tuple(_supports(judged, rows, schema.names())),
+        columns=tuple(_doctor_column_findings(judged, present)),
+        judges=tuple(_doctor_judge_findings(found, rows)),
+        supports=tuple(_doctor_support_findings(judged, rows, schema.names())),
         notes=judged.notes,
     )
 
@@ -91,7 +91,7 @@ def mapping_for(error: ColumnsMissing) -> Diagnosis:
     )
 
 
-def _columns(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:
+def _doctor_column_findings(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:
     """What each column is taken for."""
     flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
     facts = judged.frame.select(
@@ -112,7 +112,7 @@ def _columns(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:
         )  # fmt: skip
 
 
-def _judges(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
+def _doctor_judge_findings(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
     """Every group, and why it may be no judging at all."""
     groups = found.columns[: found.columns.index("coefficient")]
     scored = rows.filter(SCORED).group_by(*groups, LABEL.alias("__value")).agg(n=pl.len())
@@ -142,7 +142,9 @@ def _with_doubt(judging: Judging, lead: object, values: pl.DataFrame) -> Judging
     return judging
 
 
-def _supports(judged: Snapshot, rows: pl.LazyFrame, names: list[str]) -> Iterator[Support]:
+def _doctor_support_findings(
+    judged: Snapshot, rows: pl.LazyFrame, names: list[str]
+) -> Iterator[Support]:
     """What can be asked of the judgments, and what is in the way."""
     facets = [name for name in FACETS if name in names]
     asked = rows.filter(SCORED).group_by("item_id", *facets).agg(n=pl.len())

@@ -55,41 +55,41 @@ def diagnosed(found: Diagnosis) -> Result[Diagnosis]:
     return Result(
         found=found,
         facts={part: content for part, content in parts.items() if content},
-        full=lambda: [Laid("\n".join(part)) for part in _parts(found) if part],
+        full=lambda: [Laid("\n".join(part)) for part in _doctor_report_parts(found) if part],
         exit_code=0 if found.is_fit else _UNFIT,
         error=error,
     )
 
 
-def _parts(found: Diagnosis) -> Iterator[list[str]]:
+def _doctor_report_parts(found: Diagnosis) -> Iterator[list[str]]:
     """The parts of the text, a list of lines each."""
     yield found.mapping.splitlines()
-    yield _grid([
+    yield _doctor_report_grid([
         ("ok" if one.is_there else "--", one.name, one.found) for one in found.machine
     ], [one.hint for one in found.machine])  # fmt: skip
-    yield _grid([
+    yield _doctor_report_grid([
         (one.column, one.taken_for, count_of(one.n_values, "value") + (f", {one.n_empty:,} empty"
          if one.n_empty else "")) for one in found.columns if one.role
     ])  # fmt: skip
     unread = [one.column for one in found.columns if not one.role]
-    yield _lines(f"Not read: {', '.join(unread)}", "  ") if unread else []
-    yield _grid([
+    yield _doctor_report_lines(f"Not read: {', '.join(unread)}", "  ") if unread else []
+    yield _doctor_report_grid([
         ("--" if one.why else "ok", one.group or "all", f"{one.n_items:,} items, "
          f"{one.n_judgments:,} judgments") for one in found.judges
     ], [one.doubt for one in found.judges], is_prose=True)  # fmt: skip
-    yield _grid([
+    yield _doctor_report_grid([
         ("ok" if one.is_supported else "--", one.verb, f"{one.question}: {one.found}")
         for one in found.supports
     ], [one.unblock for one in found.supports], is_prose=True)  # fmt: skip
 
 
-def _lines(text: str, later: str, first: str = "") -> list[str]:
+def _doctor_report_lines(text: str, later: str, first: str = "") -> list[str]:
     """Text in lines of a terminal's width."""
     return wrap(text, _WIDTH, initial_indent=first, subsequent_indent=later,
                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
 
 
-def _grid(
+def _doctor_report_grid(
     rows: Sequence[tuple[str, ...]], below: Sequence[str | None] = (), *, is_prose: bool = False
 ) -> list[str]:
     """Rows with columns as wide as they need; what stands below one is set off.
@@ -104,8 +104,8 @@ def _grid(
         *first, last = row
         padded = [cell.ljust(width) for cell, width in zip(first, widths, strict=False)]
         start = "".join(f"{cell}  " for cell in padded)
-        lines += _lines(last, " " * len(start), start)
+        lines += _doctor_report_lines(last, " " * len(start), start)
         text = below[place] if place < len(below) else None
         if text:
-            lines += _lines(text, _BELOW, _BELOW) if is_prose else [f"{_BELOW}{text}"]
+            lines += _doctor_report_lines(text, _BELOW, _BELOW) if is_prose else [f"{_BELOW}{text}"]
     return lines

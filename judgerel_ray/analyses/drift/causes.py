@@ -63,7 +63,7 @@ def changes(before: Behind, now: Behind) -> list[str]:
     >>> changes({"served": {"backends": ["fp_1"]}}, {"served": {"backends": ["fp_2"]}})
     ['what the server calls itself: fp_1, now fp_2']
     """
-    old, new = _flat(before), _flat(now)
+    old, new = _flat_drift_settings(before), _flat_drift_settings(now)
     return [
         f"{_called(name)}: {_shown(old.get(name))}, now {_shown(new.get(name))}"
         for name in sorted({*old, *new}, key=lambda one: (one not in WORDS, one))
@@ -121,7 +121,9 @@ def _by_setting(behind: Behind) -> dict[str, list[str]]:
     An ask's number goes by the order of digests, so any change may number all of them anew.
     """
     found: dict[str, list[str]] = {}
-    for name, value in _flat({k: v for k, v in behind.items() if k not in _FOUND}).items():
+    for name, value in _flat_drift_settings(
+        {k: v for k, v in behind.items() if k not in _FOUND}
+    ).items():
         first, _, rest = name.partition(".")
         short = f"asks.{rest.partition('.')[2]}" if first == "asks" else name
         found.setdefault(short, []).append(str(value))
@@ -135,12 +137,14 @@ def _called(name: str) -> str:
     return f"ask[{number}] {setting}" if first == "asks" else WORDS.get(name, name)
 
 
-def _flat(value: Behind, above: str = "") -> dict[str, object]:
+def _flat_drift_settings(value: Behind, above: str = "") -> dict[str, object]:
     """Nested entries by their path."""
     found: dict[str, object] = {}
     for key, inner in value.items():
         name = f"{above}{key}"
-        found |= _flat(inner, f"{name}.") if isinstance(inner, Mapping) else {name: inner}
+        found |= (
+            _flat_drift_settings(inner, f"{name}.") if isinstance(inner, Mapping) else {name: inner}
+        )
     return found
 
 
@@ -309,7 +313,7 @@ def causes_of(
         by_anchors = p_of.get(score.judge, {})
         paths = []
         for anchors, found_there in by_anchors.items():
-            others = _otherwise(
+            others = _drifted_judge_parts(
                 behind[anchors].get(score.judge), behind[score.sweep].get(score.judge)
             )
             if others:
@@ -343,7 +347,7 @@ def causes_of(
     return causes, notes
 
 
-def _otherwise(one: Row | None, other: Row | None) -> list[str]:
+def _drifted_judge_parts(one: Row | None, other: Row | None) -> list[str]:
     """What of two judges of one name differs; nothing where either is unknown."""
     if one is None or other is None:
         return []

@@ -125,7 +125,9 @@ def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]
     found = []
     for (judge,), newer in new.group_by("judge", maintain_order=True):
         earlier = old.filter(pl.col("judge") == judge)
-        old_UV, new_UV = _counts(_once_greedy(earlier, all_of=True), _once_greedy(newer))
+        old_UV, new_UV = _drift_verdict_counts(
+            _once_greedy(earlier, all_of=True), _once_greedy(newer)
+        )
         seed = int(digest({"series": name, "judge": str(judge)})[:16], 16)
         test = exchangeability(
             old_UV, new_UV, rng=np.random.default_rng(seed), permutations=PERMUTATIONS
@@ -197,11 +199,11 @@ def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) 
     found = []
     for judge in now["judge"].unique().sort():
         sides = [one.filter(pl.col("judge") == judge) for one in (before, now)]
-        made = list(_measures(sides))
+        made = list(_drift_question_means(sides))
         for group, measure, values in made:
             found.append(
                 {"judge": judge, "group": group, "measure": measure}
-                | _paired(values, level / len(made))
+                | _mean_drift_with_interval(values, level / len(made))
             )
     return found
 
@@ -225,7 +227,7 @@ def _once_greedy(rows: pl.DataFrame, *, all_of: bool = False) -> pl.DataFrame:
     return pl.concat([rows.filter(pl.col("temperature") != 0.0), once])
 
 
-def _counts(old: pl.DataFrame, new: pl.DataFrame) -> tuple[Any, Any]:
+def _drift_verdict_counts(old: pl.DataFrame, new: pl.DataFrame) -> tuple[Any, Any]:
     """Verdicts of both times by condition and value, in one order."""
     columns = [*CONDITION, "value"]
     both = pl.concat(
@@ -245,7 +247,7 @@ def _counts(old: pl.DataFrame, new: pl.DataFrame) -> tuple[Any, Any]:
     return counts[0], counts[1]
 
 
-def _measures(sides: Sequence[pl.DataFrame]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+def _drift_question_means(sides: Sequence[pl.DataFrame]) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """Question means of what both sides have: of scores, else of each verdict's share."""
     scored = [one.filter(pl.col("outcome") == "scored") for one in sides]
     groups = pl.concat([one.select(SCORED_OF) for one in scored]).unique().sort(SCORED_OF)
@@ -254,15 +256,17 @@ def _measures(sides: Sequence[pl.DataFrame]) -> Iterator[tuple[str, str, pl.Data
         before, now = (one.filter(same) for one in scored)
         name = ", ".join(f"{key} {value}" for key, value in group.items() if value is not None)
         if not (before["score"].null_count() or now["score"].null_count()):
-            yield name, "mean_score", _by_question(before, now, pl.col("score"))
+            yield name, "mean_score", _drift_means_by_question(before, now, pl.col("score"))
             continue
         verdicts = pl.concat([before["verdict"], now["verdict"]]).unique().sort()
         for verdict in verdicts if len(verdicts) <= MOST_SHARES else ():
             share = (pl.col("verdict") == verdict).cast(pl.Float64)
-            yield name, f"share:{verdict}", _by_question(before, now, share)
+            yield name, f"share:{verdict}", _drift_means_by_question(before, now, share)
 
 
-def _by_question(before: pl.DataFrame, now: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
+def _drift_means_by_question(
+    before: pl.DataFrame, now: pl.DataFrame, value: pl.Expr
+) -> pl.DataFrame:
     """Means of the questions of both sides, of replies sampled by what both sides have."""
     same = [*QUESTION, *SAMPLED_BY]
     sides = (
@@ -276,7 +280,7 @@ def _by_question(before: pl.DataFrame, now: pl.DataFrame, value: pl.Expr) -> pl.
     return first.join(second, on=QUESTION).sort(QUESTION)
 
 
-def _paired(values: pl.DataFrame, level: float) -> Row:
+def _mean_drift_with_interval(values: pl.DataFrame, level: float) -> Row:
     """The mean difference and its interval."""
     difference = (values["now"] - values["before"]).to_numpy()
     n = difference.size

@@ -85,7 +85,7 @@ def measure_refresh(
         run = directory.run(refresh, asked.name)
         if run is None:
             continue
-        rows = _rows(run)
+        rows = _drift_run_verdicts(run)
         # A system's runs hold rows of the runs before: for anchors they would count twice.
         place = (asked.name, asked.role)
         alike = [one for one in counted if place in ((it.name, it.role) for it in one.sweeps)]
@@ -95,29 +95,34 @@ def measure_refresh(
         else:
             comparable, lacking = all_runs, _read_otherwise(asked.name, run)
         found["warnings"] += lacking
-        earlier, lacking = _earlier(asked, comparable)
+        earlier, lacking = _drift_earlier_verdicts(asked, comparable)
         runs = [one for one in comparable if one[0].number in earlier]
         found["warnings"] += lacking
         judges = rows["judge"].unique().sort().to_list()
         usual = usual_verdicts(rows)
         found["warnings"] += near_constant(usual, series.drift.near_constant)
         found["measures"] += [
-            {**_place(asked, one["judge"]), "measure": USUAL, "value": one["share"]}
+            {**_drift_number_owner(asked, one["judge"]), "measure": USUAL, "value": one["share"]}
             for one in usual
         ]
-        agreement, lacking = _agreement(asked.name, run, _of_same_judges(runs, earlier, judges))
-        found["measures"] += [{**_place(asked, one.pop("judge")), **one} for one in agreement]
+        agreement, lacking = _drift_of_agreement(
+            asked.name, run, _of_same_judges(runs, earlier, judges)
+        )
+        found["measures"] += [
+            {**_drift_number_owner(asked, one.pop("judge")), **one} for one in agreement
+        ]
         found["warnings"] += lacking
-        behind = _behind(run, folders.get(asked.name, ""), parts_of)
+        behind = _drift_judge_fingerprints(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
         behind_then = [_behind_at(one, asked.name) for one in counted]
-        found["changes"] += _changes(asked.name, behind_then, behind)
+        found["changes"] += _drift_fingerprint_changes(asked.name, behind_then, behind)
         if runs:
             last = runs[-1][0].number
             level = level_spent(series.drift.level, len(all_runs))
             scores = score_differences(earlier[last], rows, level=level)
             found["measures"] += [
-                {**_place(asked, one["judge"]), **one, "against": last} for one in scores
+                {**_drift_number_owner(asked, one["judge"]), **one, "against": last}
+                for one in scores
             ]
             if asked.role == "system":
                 then = _behind_at(runs[-1][0], asked.name)
@@ -128,12 +133,12 @@ def measure_refresh(
             moved += [Scores(sweep=asked.name, judge=judge) for judge in judges]
         if asked.role == "anchor":
             name = f"{series.name} {asked.name} {refresh.number}"
-            verdicts = _by_content(asked.name, earlier, rows, [*runs, (refresh, run)])
+            verdicts = _drift_anchors_by_content(asked.name, earlier, rows, [*runs, (refresh, run)])
             found["warnings"] += verdicts.edited
-            tests = _tests(asked.name, verdicts, alarms, name)
+            tests = _drift_alarm_tests(asked.name, verdicts, alarms, name)
             found["drift"] += tests
             found["measures"] += [
-                {**_place(asked, one["judge"]), "measure": DRIFT_P, "value": one["p"],
+                {**_drift_number_owner(asked, one["judge"]), "measure": DRIFT_P, "value": one["p"],
                  "n_questions": one["n_questions"]}
                 for one in tests
             ]  # fmt: skip
@@ -155,7 +160,7 @@ class _Verdicts:
     edited: tuple[str, ...] = ()
 
 
-def _tests(
+def _drift_alarm_tests(
     sweep: str,
     verdicts: _Verdicts,
     alarms: Alarms,
@@ -221,7 +226,7 @@ def _read_otherwise(sweep: str, run: RunDirectory) -> list[str]:
     ]
 
 
-def _earlier(
+def _drift_earlier_verdicts(
     asked: RefreshSweep, runs: Sequence[tuple[Refresh, RunDirectory]]
 ) -> tuple[dict[int, pl.DataFrame], list[str]]:
     """Verdicts that a run is compared with, by refresh, and what could not be read of them.
@@ -230,18 +235,18 @@ def _earlier(
     damaged one is refused. Of a system they are those of the last, which holds all rows before it.
     """
     if asked.role == "anchor":
-        return {refresh.number: _rows(run) for refresh, run in runs}, []
+        return {refresh.number: _drift_run_verdicts(run) for refresh, run in runs}, []
     last = runs[-1:]
     try:
         for _, run in last:
             scan_judgments(run, columns=CHEAP_COLUMNS)  # all that any comparison reads
-        return {refresh.number: _rows(run) for refresh, run in last}, []
+        return {refresh.number: _drift_run_verdicts(run) for refresh, run in last}, []
     except StoreError as error:
         number = last[0][0].number
         return {}, [f"nothing is compared with refresh {number}: {error.sentence}"]
 
 
-def _by_content(
+def _drift_anchors_by_content(
     sweep: str,
     earlier: Mapping[int, pl.DataFrame],
     new: pl.DataFrame,
@@ -294,14 +299,14 @@ def _items_digests(run: RunDirectory) -> tuple[str, ...]:
     return tuple(sorted(str(one.get("items")) for one in asks))
 
 
-def _rows(run: RunDirectory) -> pl.DataFrame:
+def _drift_run_verdicts(run: RunDirectory) -> pl.DataFrame:
     """Verdicts of a run."""
     with reading(run.url):
         frame = scan_judgments(run, columns=COLUMNS).collect()
     return verdict_rows(frame.filter(pl.col("role").is_in(JUDGE_ROLES)))
 
 
-def _place(asked: RefreshSweep, judge: str) -> Row:
+def _drift_number_owner(asked: RefreshSweep, judge: str) -> Row:
     """Whose a number is."""
     return {"sweep": asked.name, "role": asked.role, "judge": judge, "group": ""}
 
@@ -318,7 +323,7 @@ def _of_same_judges(
     return None
 
 
-def _agreement(
+def _drift_of_agreement(
     sweep: str, run: RunDirectory, before: tuple[Refresh, RunDirectory] | None
 ) -> tuple[list[Row], list[str]]:
     """Agreement of a run, and its difference from that of the refresh before, with intervals.
@@ -334,7 +339,7 @@ def _agreement(
         return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
     for one in rows.iter_rows(named=True):
         leads = one["conditions"] == "reproducibility"
-        key = (one["judge"], _group(one), one["coefficient"])
+        key = (one["judge"], _drift_coefficient_group(one), one["coefficient"])
         if key not in found or leads:
             found[key] = {name: one[name] for name in ("value", "low", "high")}
             found[key]["n_questions"] = one["n_items"]
@@ -354,7 +359,9 @@ def _agreement(
             ]
         for one in compared.iter_rows(named=True):
             if one["missing"] == "category":
-                row = found.setdefault((one["judge"], _group(one), one["coefficient"]), {})
+                row = found.setdefault(
+                    (one["judge"], _drift_coefficient_group(one), one["coefficient"]), {}
+                )
                 row.setdefault("value", one["value_b"])
                 row |= {"against": earlier.number, "difference": one["difference"],
                         "difference_low": one["low"], "difference_high": one["high"]}  # fmt: skip
@@ -364,13 +371,13 @@ def _agreement(
     ], lacking
 
 
-def _group(row: Row) -> str:
+def _drift_coefficient_group(row: Row) -> str:
     """What else than the judge a coefficient is of."""
     names = [name for name in DEFAULT_GROUPS if name != "judge" and row.get(name) is not None]
     return ", ".join(f"{name} {row[name]}" for name in names)
 
 
-def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
+def _drift_judge_fingerprints(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
     """What is behind each judge's name: its fingerprint's parts, its files, and what served it.
 
     Models are looked for from the folder of the sweep file, of which the run has a copy.
@@ -408,7 +415,7 @@ def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
     return found
 
 
-def _changes(
+def _drift_fingerprint_changes(
     sweep: str, earlier: Sequence[Mapping[str, Row]], judges: Mapping[str, Row]
 ) -> list[dict[str, str]]:
     """What changed behind judges' names since they were last asked."""

@@ -67,8 +67,8 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
             "soft",
         )
     )
-    blocks.append(Section("What moved", [Lines(_events(summary["refreshes"]))]))
-    figures = _figures(history, summary)
+    blocks.append(Section("What moved", [Lines(_drift_event_table(summary["refreshes"]))]))
+    figures = _drift_figures(history, summary)
     if figures:
         blocks.append(Section("Trend", [Figures(figures)]))
     return blocks
@@ -85,16 +85,16 @@ def summary_text(summary: Mapping[str, Any]) -> str:
     'j (a): p 0.400, evidence 0.900 of 20: no alarm'
     """
     lines = [
-        f"{one['judge']} ({one['sweep']}): p {_p(one)}, evidence "
+        f"{one['judge']} ({one['sweep']}): p {_drift_p_value_cell(one)}, evidence "
         f"{number(one['evidence'])} of {1 / one['level']:.3g}: "
         + (f"ALARM since refresh {one['since']}" if one["alarm"] else "no alarm")
         for one in summary["judges"]
     ]
     newest = summary["refreshes"][-1:] if summary["refreshes"] else []
-    return "\n".join([*lines, *_events(newest, ahead=""), *summary["warnings"]])
+    return "\n".join([*lines, *_drift_event_table(newest, ahead=""), *summary["warnings"]])
 
 
-def _p(one: Row) -> str:
+def _drift_p_value_cell(one: Row) -> str:
     """The p-value of the last refresh, marked where it is no more than a draw."""
     return number(one["p"]) + (" (drawn: all verdicts alike)" if one["is_drawn"] else "")
 
@@ -106,19 +106,19 @@ def _judge_table(judges: Sequence[Row]) -> Table:
         [
             texts("judge", judges, lambda one: str(one["judge"])),
             texts("anchors", judges, lambda one: str(one["sweep"])),
-            *row_columns(["p of the last"], [[_p(one)] for one in judges]),
+            *row_columns(["p of the last"], [[_drift_p_value_cell(one)] for one in judges]),
             rounded("evidence", judges, "evidence"),
-            texts("standing", judges, _standing),
+            texts("standing", judges, _drift_alarm_cell),
         ],
     )
 
 
-def _standing(one: Row) -> str:
+def _drift_alarm_cell(one: Row) -> str:
     """Whether a judge has an alarm."""
     return "ALARM" if one["alarm"] else "no alarm"
 
 
-def _events(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:
+def _drift_event_table(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:
     """Causes, and what changed behind names, newest first."""
     lines = []
     for one in reversed(refreshes[-MOST_LINES:]):
@@ -133,7 +133,7 @@ def _events(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:
     return lines
 
 
-def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
+def _drift_figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
     """Evidence of each judge over refreshes, and the measures followed."""
     figures = []
     levels = {one["judge"]: float(one["level"]) for one in summary["judges"]}
@@ -150,13 +150,15 @@ def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
         )  # fmt: skip
         about = f"{judge}, {sweep}" + (f", {group}" if group else "")
         if measure == EVIDENCE:
-            figures.append(_evidence(drawn, about, levels.get(str(judge), summary["level"])))
+            figures.append(
+                _drift_evidence_chart(drawn, about, levels.get(str(judge), summary["level"]))
+            )
         else:
-            figures.append(_trend(drawn, str(measure), about))
+            figures.append(_drift_measure_chart(drawn, str(measure), about))
     return figures
 
 
-def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
+def _drift_evidence_chart(drawn: pl.DataFrame, about: str, level: float) -> Figure:
     """Evidence on a log scale, with the alarm's limit."""
     log = drawn.with_columns(pl.col("value").log10().clip(_LEAST_LOG))
     limit = log10(1 / level)
@@ -165,7 +167,7 @@ def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
         title=f"Evidence of drift: {about}",
         description="; ".join(log["label"]),
         caption=f"{about}: log10 of the evidence; the line is the alarm",
-        x=_refreshes(drawn),
+        x=_drift_refresh_axis(drawn),
         y=Axis(title="log10 evidence", start=_LEAST_LOG, end=top, values=[-1, 0, 1, round(top, 1)],
                grid=True),
         marks=[
@@ -176,7 +178,7 @@ def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
     )  # fmt: skip
 
 
-def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
+def _drift_measure_chart(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
     """A measure with its intervals over refreshes."""
     least, most = float(drawn["low"].min() or 0), float(drawn["high"].max() or 0)  # type: ignore[arg-type]
     start, end = (min(0.0, least), max(1.0, most))
@@ -184,7 +186,7 @@ def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
         title=f"{measure.replace('_', ' ')}: {about}",
         description="; ".join(drawn["label"]),
         caption=f"{about}: {measure.replace('_', ' ')} with 95 % intervals",
-        x=_refreshes(drawn),
+        x=_drift_refresh_axis(drawn),
         y=Axis(title=measure.replace("_", " "), start=start, end=end,
                values=[start, (start + end) / 2, end], grid=True),
         marks=[
@@ -195,7 +197,7 @@ def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
     )  # fmt: skip
 
 
-def _refreshes(drawn: pl.DataFrame) -> Axis:
+def _drift_refresh_axis(drawn: pl.DataFrame) -> Axis:
     """The axis of refreshes."""
     numbers = [int(one) for one in drawn["refresh"]]
     step = max(1, (numbers[-1] - numbers[0]) // 6)

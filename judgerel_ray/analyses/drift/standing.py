@@ -137,7 +137,7 @@ def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     started = {one.number: datetime.fromisoformat(one.started_at) for one in refreshes}
-    for one in _measured(refreshes):
+    for one in _drift_refreshes_observed(refreshes):
         rows += [
             {"refresh": one.number, "started_at": started[one.number], **row}
             for row in (one.result or {})["measures"]
@@ -170,7 +170,7 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     judges = []
     found = looks_of(series, refreshes)
     levels = levels_of(found, series.drift.level)
-    asked = _judges_by_anchors(_measured(refreshes))
+    asked = _judges_by_anchors(_drift_refreshes_observed(refreshes))
     for (sweep, judge), looks in sorted(found.items()):
         if asked is not None and judge not in asked.get(sweep, ()):
             continue  # of the series no more: nobody waits for an alarm of it
@@ -186,7 +186,7 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     # Each set of anchors errs with its share of when it came.
     levels_in_all = sum(Fraction(1, looks[0].n_sets) for (_, judge), looks in found.items()
                         if judge in listed)  # fmt: skip
-    measured = _measured(refreshes)
+    measured = _drift_refreshes_observed(refreshes)
     newest: Mapping[str, Any] = (measured[-1].result or {}) if measured else {}
     return {
         "series": series.name,
@@ -223,6 +223,6 @@ def _judges_by_anchors(measured: Sequence[Refresh]) -> Mapping[str, Collection[s
     } or None
 
 
-def _measured(refreshes: Sequence[Refresh]) -> list[Refresh]:
+def _drift_refreshes_observed(refreshes: Sequence[Refresh]) -> list[Refresh]:
     """Refreshes that were observed."""
     return [one for one in refreshes if one.state in MEASURED]

@@ -142,7 +142,7 @@ def gate_judgments(
         others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}
         drops, left_out = _of_drops(judged, others, asked, by, look)
         tables = [*_of_levels(judged, asked, options), *drops]
-        found = _decided(judged, asked, tables, options, then=look.next_confidence)
+        found = _requirements_decided(judged, asked, tables, options, then=look.next_confidence)
     else:
         judged, left_out = replicated(judged), []
         found = gate_by_default(
@@ -150,11 +150,11 @@ def gate_judgments(
         )
     return Gated(
         verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
-        notes=(*left_out, *_failures(judged, found)),
+        notes=(*left_out, *_gate_failure_remarks(judged, found)),
     )  # fmt: skip
 
 
-def _failures(judged: Snapshot, found: pl.DataFrame) -> tuple[str, ...]:
+def _gate_failure_remarks(judged: Snapshot, found: pl.DataFrame) -> tuple[str, ...]:
     """Say of every judge how many of its requests failed: a valid rate is of the others."""
     by = [name for name in found.columns if name == "judge"]
     failures = failures_of(judged, found.select(*by, "coefficient"))
@@ -188,7 +188,7 @@ def gate_by_default(
         for table in [of.get(one.name, coefficients)]
         if one.name in table["coefficient"]
     ]
-    found = _decided(judged, asked, tables, options, then=then or confidence)
+    found = _requirements_decided(judged, asked, tables, options, then=then or confidence)
     return _with_the_unknown(found, groups)
 
 
@@ -229,7 +229,7 @@ def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | 
     return reduce_judged(judged, options).filter(pl.col("value").is_not_null())
 
 
-def _decided(
+def _requirements_decided(
     judged: Snapshot,
     asked: Sequence[Requirement],
     tables: Sequence[pl.DataFrame],
@@ -260,7 +260,9 @@ def _of_levels(
     if not wanted:
         return []
     plain = dict.fromkeys(one.coefficient for one in wanted)
-    options = replace(options, coefficients=(*plain, *_leading(judged, besides=plain)))
+    options = replace(
+        options, coefficients=(*plain, *_gate_lead_coefficients(judged, besides=plain))
+    )
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
@@ -270,7 +272,7 @@ def _of_levels(
     ]
 
 
-def _leading(judged: Snapshot, *, besides: Container[str] = ()) -> tuple[str, ...]:
+def _gate_lead_coefficients(judged: Snapshot, *, besides: Container[str] = ()) -> tuple[str, ...]:
     """Coefficients that tell what leads each group, and so whether its judge has a habit.
 
     Whether it follows the place is told by both shares of verdicts that another order leaves alike;
@@ -327,19 +329,19 @@ def _of_drops(
         if left_out:
             notes.append(f"{one.text}: {left_out[0].lower()}{left_out[1:].rstrip('.')}")
         groups = table.columns[: table.columns.index("a")]
-        leading = ReduceOptions(by=tuple(groups), coefficients=_leading(judged))
+        leading = ReduceOptions(by=tuple(groups), coefficients=_gate_lead_coefficients(judged))
         plain = reduce_judged(judged, leading)
         leads = plain.select(*groups, "lead").unique(maintain_order=True)
         table = table.join(leads, on=groups, how="left", nulls_equal=True) if groups else (
             table.with_columns(lead=pl.lit(leads["lead"].first(), pl.String))
         )  # fmt: skip
-        lacking = _unpaired(table, groups, judged.frame, one)
+        lacking = _gate_groups_unpaired(table, groups, judged.frame, one)
         whole = pl.concat([table, lacking], how="diagonal_relaxed")
         found.append(of_requirement(one, whole, groups, look.confidence))
     return found, notes
 
 
-def _unpaired(
+def _gate_groups_unpaired(
     table: pl.DataFrame, groups: Sequence[str], here: pl.LazyFrame, asked: Requirement
 ) -> pl.DataFrame:
     """Rows of groups that the baseline does not have: none of them passes unseen."""
@@ -378,7 +380,7 @@ def _check_gold(frames: Sequence[pl.LazyFrame], asked: Requirement, names: tuple
         )
 
 
-def _standard_error(of_questions: pl.Series) -> float | None:
+def _gate_standard_error(of_questions: pl.Series) -> float | None:
     """Of the mean of questions; None below two."""
     spread = of_questions.std()
     return spread / len(of_questions) ** 0.5 if isinstance(spread, float) else None
@@ -419,7 +421,7 @@ def _accuracy_drop(
             "n_judgments_a": int(joined["n_judgments"].sum()), "reason": None,
             "n_left_out_a": sides[0].height - joined.height,
             "n_left_out_b": sides[1].height - joined.height,
-            "standard_error": _standard_error(joined["accuracy_b"] - joined["accuracy"]),
+            "standard_error": _gate_standard_error(joined["accuracy_b"] - joined["accuracy"]),
             "undefined": None if joined.height else "no_gold",
         })  # fmt: skip
     items = [table["item_id"] for table in tables]

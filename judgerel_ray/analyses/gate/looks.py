@@ -79,10 +79,10 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str) -> GateLook:
     Effects: appends a line to the ledger, where the data are not those of its last look. Retry:
     safe, the same data are the same look.
     """
-    _check_place(ledger)
+    _check_look_ledger_place(ledger)
     found = {name: seen_in(one) for name, one in rows.items()}
     seen = {name: one for name, (one, _) in found.items()}
-    before = _read(ledger)
+    before = _looks_of_ledger(ledger)
     latest = {
         name: (place, one) for place, look in enumerate(before, 1) for name, one in look.items()
     }
@@ -92,9 +92,9 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str) -> GateLook:
         for name in latest.keys() & found.keys():
             place, one = latest[name]
             _check_pooled(one, *found[name], number=place, ledger=ledger)
-        _append(ledger, seen)
+        _append_look(ledger, seen)
     # Read again: a look taken meanwhile has a line, too.
-    looks = _read(ledger)
+    looks = _looks_of_ledger(ledger)
     number = len(before) if again else max(n for n, one in enumerate(looks, 1) if one == seen)
     return GateLook(
         number=number,
@@ -105,7 +105,7 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str) -> GateLook:
     )
 
 
-def _check_place(ledger: str) -> None:
+def _check_look_ledger_place(ledger: str) -> None:
     """Refuse a ledger in a run directory, where nothing else is put, or in no folder."""
     where = {"ledger": ledger}
     folder = Path(ledger).absolute().parent
@@ -145,7 +145,7 @@ def _check_pooled(
     )
 
 
-def _append(ledger: str, seen: Mapping[str, Seen]) -> None:
+def _append_look(ledger: str, seen: Mapping[str, Seen]) -> None:
     """Write one line, whole, after whatever others write.
 
     What a process that died left of its line goes: nobody was shown that look.
@@ -153,7 +153,7 @@ def _append(ledger: str, seen: Mapping[str, Seen]) -> None:
     line = json.dumps({name: asdict(one) for name, one in seen.items()}, sort_keys=True)
     target = os.open(ledger, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        with _locked(target):
+        with _look_ledger_locked(target):
             there = os.pread(target, os.fstat(target).st_size, 0)
             begun = there.rpartition(b"\n")[2]
             if _is_torn(begun):
@@ -167,7 +167,7 @@ def _append(ledger: str, seen: Mapping[str, Seen]) -> None:
 
 
 @contextmanager
-def _locked(target: int) -> Iterator[None]:
+def _look_ledger_locked(target: int) -> Iterator[None]:
     """Keep other processes from writing, where the system can: half a line is a dead one's then."""
     try:
         import fcntl
@@ -190,7 +190,7 @@ def _is_torn(line: bytes) -> bool:
     return False
 
 
-def _read(ledger: str) -> list[Mapping[str, Seen]]:
+def _looks_of_ledger(ledger: str) -> list[Mapping[str, Seen]]:
     """All looks of a ledger; none where it is not there yet."""
     try:
         data = read_regular(ledger)
@@ -207,7 +207,7 @@ def _look_of(line: str, place: int, ledger: str) -> Mapping[str, Seen]:
     """One look of a ledger; SweepError where the line is none."""
     try:
         found = {name: Seen(**one) for name, one in json.loads(line).items()}
-        if "" in found and all(_is_seen(one) for one in found.values()):
+        if "" in found and all(_look_has_been_seen(one) for one in found.values()):
             return found
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass
@@ -218,7 +218,7 @@ def _look_of(line: str, place: int, ledger: str) -> Mapping[str, Seen]:
     )
 
 
-def _is_seen(one: Seen) -> bool:
+def _look_has_been_seen(one: Seen) -> bool:
     """Whether a line of a ledger has what one has."""
     numbers: Sequence[object] = (one.n_judgments, *one.sample.values())
     return isinstance(one.digest, str) and all(isinstance(n, int) for n in numbers)

@@ -120,7 +120,7 @@ def requirement(text: str) -> Requirement:
         limit=limit,
         at_most=at_most,
         against=found["against"],
-        where=_where(found["where"], written),
+        where=_requirement_columns(found["where"], written),
     )
 
 
@@ -157,7 +157,7 @@ def _check_loss(name: str, at_most: bool, limit: float, written: str) -> None:
         )
 
 
-def _where(text: str | None, written: str) -> dict[str, str]:
+def _requirement_columns(text: str | None, written: str) -> dict[str, str]:
     """Columns and their values."""
     found: dict[str, str] = {}
     # A comma ends a value only before the next COL=: names of judges may hold commas.

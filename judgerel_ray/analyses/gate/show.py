@@ -114,7 +114,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
-    return _blocks(gated, [_table(gated, rows, _groups(gated))])
+    return _gate_blocks(gated, [_requirement_table(gated, rows, _gate_group_columns(gated))])
 
 
 def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
@@ -135,16 +135,21 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
     more = [f"{n:,} more {word}" for word, n in hidden.items()]
     left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
-    keys = {tuple(row[name] for name in _groups(gated)) for row in gated.requirements.to_dicts()}
-    apart = telling_columns([dict(zip(_groups(gated), key, strict=True)) for key in keys] or [{}])
-    wide = _table(gated, rows[:MOST_ROWS], apart)
-    table = _narrow(wide)
+    keys = {
+        tuple(row[name] for name in _gate_group_columns(gated))
+        for row in gated.requirements.to_dicts()
+    }
+    apart = telling_columns(
+        [dict(zip(_gate_group_columns(gated), key, strict=True)) for key in keys] or [{}]
+    )
+    wide = _requirement_table(gated, rows[:MOST_ROWS], apart)
+    table = _narrow_gate_table(wide)
     brief = dict(zip(_group_cells(wide), _group_cells(table), strict=False))
 
     def group_of(row: Row) -> str:
         return brief.get(_group(row, apart), _group(row, apart))
 
-    open_ = [*_needs(rows[:MOST_ROWS], group_of), *_reasons(rows, group_of)]
+    open_ = [*_requirement_need_lines(rows[:MOST_ROWS], group_of), *_reasons(rows, group_of)]
     left += [Paragraph(_none_missed(rows, group_of))] if more else []
     name, what = _NEXT.get(gated.verdict, ("", ""))
     command = commands.get(name)
@@ -153,7 +158,7 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
         command = f"{commands['reduce']} --verdict-names option"
     elif name == "advise" and any(row["reason"] == "single_replication" for row in rows):
         what, command = "see what these judgments support", commands.get("doctor")
-    return [*_blocks(gated, [table, *left], open_), *next_step((what, command))]
+    return [*_gate_blocks(gated, [table, *left], open_), *next_step((what, command))]
 
 
 def _group_cells(table: Table) -> Sequence[str]:
@@ -175,7 +180,7 @@ def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
     return f"nothing missed: {named(kept, most=MOST_ROWS)}"
 
 
-def _narrow(table: Table) -> Table:
+def _narrow_gate_table(table: Table) -> Table:
     """Keep a row on a line of a terminal: what is missing stands below, long names give way."""
     columns = [
         replace(one, head=_BRIEF.get(one.head, one.head),
@@ -193,7 +198,7 @@ def _narrow(table: Table) -> Table:
     return replace(table, columns=columns, fits=True)
 
 
-def _needs(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
+def _requirement_need_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     """What would decide every requirement that is open, a line each, by group where they differ."""
     found: dict[str, dict[str, list[str]]] = {}
     for row in rows:
@@ -213,7 +218,7 @@ def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     found: dict[str, tuple[list[str], list[str]]] = {}
     for row in rows:
         if row["reason"] and row["reason"] != CROSSES:
-            why = _why(row).removeprefix(f"{reason(row['reason'])}: ")
+            why = _why_gate_is_open(row).removeprefix(f"{reason(row['reason'])}: ")
             required, those = found.setdefault(why, ([], []))
             required.append(str(row["requirement"]))
             those.append(group_of(row))
@@ -226,7 +231,7 @@ def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     return sentences
 
 
-def _blocks(
+def _gate_blocks(
     gated: Gated, tables: Sequence[Block], open_: Sequence[str] | None = None
 ) -> list[Block]:
     """The verdict, a table, why nothing is decided, and which look it was.
@@ -234,7 +239,11 @@ def _blocks(
     `open_` says briefly what is open; by default the reasons alone are said.
     """
     rows = [*gated.requirements.iter_rows(named=True)]
-    why = [*(_open_words(rows) if open_ is None else open_), *_notes(rows), *gated.notes]
+    why = [
+        *(_open_words(rows) if open_ is None else open_),
+        *_requirement_notes(rows),
+        *gated.notes,
+    ]
     return [
         Paragraph(gate_headline(gated), kind="lead"),
         *tables,
@@ -243,9 +252,9 @@ def _blocks(
     ]
 
 
-def _table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
+def _requirement_table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
     """Requirements, a line each; `names` are the columns that name a group."""
-    lines = [_cells(row, names) for row in rows]
+    lines = [_requirement_cells(row, names) for row in rows]
     columns = [
         one
         for one in row_columns(_HEADS, lines, words=_HEADS)
@@ -308,7 +317,7 @@ def gate_result(
     >>> print(gate_result(found).as_markdown().splitlines()[0])
     ### Judge gate: PASS: 2 of 2 met
     """
-    groups = _groups(gated)
+    groups = _gate_group_columns(gated)
     rows = [*gated.requirements.iter_rows(named=True)]
     return Result(
         found=gated,
@@ -323,13 +332,13 @@ def gate_result(
         notes=gated.rests_on,
         exit_code=gated.exit_code,
         rows=gated.requirements,
-        cases=[_case(row, groups) for row in rows],
+        cases=[_requirement_test_case(row, groups) for row in rows],
     )  # fmt: skip
 
 
-def _case(row: Row, groups: Sequence[str]) -> Case:
+def _requirement_test_case(row: Row, groups: Sequence[str]) -> Case:
     """One requirement in one group, as a test case."""
-    _, required, group, _, value, ends, more = _cells(row, groups)
+    _, required, group, _, value, ends, more = _requirement_cells(row, groups)
     return Case(
         classname=required,
         name=f"{group or 'all'} ({row['missing']})",
@@ -339,12 +348,12 @@ def _case(row: Row, groups: Sequence[str]) -> Case:
     )
 
 
-def _groups(gated: Gated) -> list[str]:
+def _gate_group_columns(gated: Gated) -> list[str]:
     """Columns that make a group."""
     return Requirements.groups(gated.requirements)
 
 
-def _cells(row: Row, groups: Sequence[str]) -> list[str]:
+def _requirement_cells(row: Row, groups: Sequence[str]) -> list[str]:
     """One requirement in one group, in the order of the heads."""
     ends = {"low": row["low"], "high": row["high"]}
     value = "" if row["value"] is None else number(row["value"])
@@ -398,11 +407,11 @@ def more_words(row: Row) -> str:
 
 def _open_words(rows: Sequence[Row]) -> list[str]:
     """Why nothing is decided, in sentences."""
-    why = [_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES]
+    why = [_why_gate_is_open(row) for row in rows if row["reason"] and row["reason"] != CROSSES]
     return [*dict.fromkeys(why)]
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def _requirement_notes(rows: Sequence[Row]) -> list[str]:
     """Which requirements a worse judge meets, and what repeats that judge other answers are."""
     odd = [
         f"{row['requirement']}: less of it is better, and this asks for more; <= was perhaps meant"
@@ -417,7 +426,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     return [*dict.fromkeys([*odd, *mixed])]
 
 
-def _why(row: Row) -> str:
+def _why_gate_is_open(row: Row) -> str:
     """Why nothing is decided, in a sentence."""
     code = str(row["reason"])
     if code in _REASONS:
@@ -478,7 +487,9 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
     for key, heats in parts.items():
         stands = {heat: overall([str(row["verdict"]) for row in rows])
                 for heat, rows in heats.items()}  # fmt: skip
-        best = min(heats, key=lambda heat: (_BEST.index(stands[heat]), -_surest(heats[heat])))
+        best = min(
+            heats, key=lambda heat: (_BEST.index(stands[heat]), -_gate_surest_alpha(heats[heat]))
+        )
         found.append(
             Decision(
                 group=dict(zip(rest, key, strict=True)), verdict=stands[best], temperature=best,
@@ -489,7 +500,7 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
     return found
 
 
-def _surest(rows: Sequence[Row]) -> float:
+def _gate_surest_alpha(rows: Sequence[Row]) -> float:
     """The least alpha that the interval holds; below all where there is none."""
     lows = [
         row["low"]
@@ -520,13 +531,13 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     who = group_label(found.group, varying) if varying else "this judge"
     heat = "" if found.temperature is None else f" at temperature {cell(found.temperature)}"
     nowhere = found.others and found.verdict is Verdict.FAIL  # the best verdict, so of all
-    where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
+    where = " at any temperature asked" if nowhere else f"{heat}{_gate_other_temperatures(found)}"
     best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
     stands = f"{SIGNS[found.verdict]} {who}: {STANDINGS[found.verdict]}{where}."
     return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _MET[found.verdict])
 
 
-def _elsewhere(found: Decision) -> str:
+def _gate_other_temperatures(found: Decision) -> str:
     """What is said at other temperatures."""
     words = {Verdict.PASS: "also at", Verdict.FAIL: "not at", Verdict.INCONCLUSIVE: "undecided at"}
     parts = []
@@ -542,7 +553,9 @@ def _why_so(found: Decision) -> str:
     if found.verdict is Verdict.PASS:
         return f"Every requirement is met: {'; '.join(dict.fromkeys(map(_held, rows)))}."
     parts = [
-        _held(row) if found.verdict is Verdict.FAIL else f"{_held(row)}: {_open(row)}"
+        _held(row)
+        if found.verdict is Verdict.FAIL
+        else f"{_held(row)}: {_open_requirement_words(row)}"
         for row in rows
     ]
     word = "Missed" if found.verdict is Verdict.FAIL else "Open"
@@ -561,7 +574,7 @@ def _held(row: Row) -> str:
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"
 
 
-def _open(row: Row) -> str:
+def _open_requirement_words(row: Row) -> str:
     """What would decide, or why nothing is decided."""
     more = more_words(row)
     by_more = row["reason"] in (CROSSES, *_SHORT) and row["reason"] not in (AT_LIMIT, WITHIN)

@@ -141,7 +141,7 @@ def of_requirement(
             hint="judgerel reduce lists groups, and judgerel reduce --coefficient their rows",
         )
     if asked.against is not None:
-        rows = _filled(rows)
+        rows = _gate_difference_rows(rows)
         ends = [_ends_of_a_drop(row, confidence) for row in rows.iter_rows(named=True)]
         rows = rows.with_columns(
             pl.Series("low", [low for low, _ in ends], pl.Float64()),
@@ -155,7 +155,9 @@ def of_requirement(
         pl.when(_of_sampling(rows)).then(standings).otherwise(pl.lit("")).alias("__standing"),
     )
     # A judge of one answer, or of one place, agrees with itself whatever it is asked.
-    says_nothing = (pl.col("__standing") == MEETS) & (_of_habit(rows) | _within(rows))
+    says_nothing = (pl.col("__standing") == MEETS) & (
+        _of_habit(rows) | _gate_rows_within_prompt(rows)
+    )
     rows = rows.with_columns(__standing=pl.when(says_nothing).then(None).otherwise("__standing"))
     known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
     found = [
@@ -163,7 +165,7 @@ def of_requirement(
             **{name: row[name] for name in kept},
             **{name: row.get(name) for name in Requirements.columns},
             "verdict": known.get(row["__standing"], Verdict.INCONCLUSIVE.value),
-            "reason": None if row["__standing"] in known else _reason(row),
+            "reason": None if row["__standing"] in known else _why_requirement_open(row),
         }
         for row in rows.iter_rows(named=True)
     ]
@@ -182,7 +184,7 @@ def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) ->
                 where={"require": asked.text},
                 hint=f"--by {','.join((*groups, name))}",
             )
-        number = _number(value) if rows.schema[name].is_numeric() else None
+        number = _requirement_number(value) if rows.schema[name].is_numeric() else None
         same = (
             pl.col(name) == number if number is not None else pl.col(name).cast(pl.String) == value
         )
@@ -197,7 +199,7 @@ def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) ->
     return found
 
 
-def _number(text: str) -> float | None:
+def _requirement_number(text: str) -> float | None:
     """A number, where it is one."""
     try:
         return float(text)
@@ -205,7 +207,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _filled(rows: pl.DataFrame) -> pl.DataFrame:
+def _gate_difference_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of differences with the columns that those of coefficients have."""
     few = pl.col("reason") == LeadCode.FEW_VERDICTS.value
     return rows.with_columns(
@@ -258,14 +260,14 @@ def _of_habit(rows: pl.DataFrame) -> pl.Expr:
     return pl.col("lead").is_in(habits).fill_null(False) & ~pl.col("coefficient").is_in(_OF_REPLIES)
 
 
-def _within(rows: pl.DataFrame) -> pl.Expr:
+def _gate_rows_within_prompt(rows: pl.DataFrame) -> pl.Expr:
     """Tell agreement within one prompt, where several were asked."""
     if "flags" not in rows.columns:
         return pl.lit(False)
     return pl.col("flags").list.contains(WITHIN).fill_null(False)
 
 
-def _reason(row: Row) -> str:
+def _why_requirement_open(row: Row) -> str:
     """Why nothing is decided, as a code."""
     if row["__standing"] == "":
         return Flag.SERVING_NOISE.value
@@ -338,7 +340,9 @@ def with_needs(
     293
     """
     needs = [
-        _needs(row, plans.get(tuple(row[name] for name in groups)), confidence, then)
+        _requirement_row_needs(
+            row, plans.get(tuple(row[name] for name in groups)), confidence, then
+        )
         for row in table.with_columns(planned=needs_a_plan()).iter_rows(named=True)
     ]
     return table.with_columns(
@@ -347,7 +351,7 @@ def with_needs(
     )
 
 
-def _needs(
+def _requirement_row_needs(
     row: Row, plan: GroupPlan | None, confidence: float, then: float
 ) -> dict[str, int | None]:
     """What one row needs."""
@@ -384,7 +388,7 @@ def _needs(
             return 1 - wider * (1 - least) >= limit
         return bool(t_quantile(total - 1, then) * each * (n / total) ** 0.5 <= way)
 
-    found = {"more_questions": _more(by_questions, n, MOST_QUESTIONS)}
+    found = {"more_questions": _more_the_gate_needs(by_questions, n, MOST_QUESTIONS)}
     precision = None if plan is None else plan.precision
     if plan is None or precision is None or not row["planned"]:
         return found
@@ -398,7 +402,10 @@ def _needs(
         error = precision.standard_error(n_questions=n, n_replications=total) / now * each
         return t_quantile(n - 1, then) * error <= _MARGIN * way
 
-    return {**found, "more_replications": _more(by_replications, m, _MOST_REPLICATIONS)}
+    return {
+        **found,
+        "more_replications": _more_the_gate_needs(by_replications, m, _MOST_REPLICATIONS),
+    }
 
 
 def _most_differ(n: int, confidence: float) -> float:
@@ -407,7 +414,7 @@ def _most_differ(n: int, confidence: float) -> float:
     return 1.0 if high is None else high
 
 
-def _more(enough: Callable[[int], bool], now: int, most: int) -> int | None:
+def _more_the_gate_needs(enough: Callable[[int], bool], now: int, most: int) -> int | None:
     """How many more than now are enough, of a property that stays once it holds."""
     low, high = now, now + 1
     while not enough(high):

@@ -110,7 +110,7 @@ def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None
     stages: list[Row] = []
     curve: list[Row] = []
     for voters in fitting:
-        order = _order(voters, choice)
+        order = _cascade_asking_order(voters, choice)
         stages += [{**voters.name, **row} for row in _stage_rows(voters, order, choice)]
         if voters.n_questions > 1:
             curve += [{**voters.name, **row} for row in _curve_rows(voters, order, choice)]
@@ -142,7 +142,7 @@ def _by_cost(voters: Voters) -> list[int]:
     return sorted(voters.alone_J, key=lambda j: (voters.prices.of([j]), j))
 
 
-def _order(voters: Voters, choice: CascadeChoice) -> list[int]:
+def _cascade_asking_order(voters: Voters, choice: CascadeChoice) -> list[int]:
     """Places of the members in asking order."""
     places = [voters.members.index(name) for name in choice.order]
     if not places:
@@ -169,7 +169,7 @@ def _order(voters: Voters, choice: CascadeChoice) -> list[int]:
     return places
 
 
-def _stages(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> CascadeStages:
+def _cascade_stages(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> CascadeStages:
     """Confidence, right answers and costs of everyone asked, the person last."""
     confidence = voters.confidence_UJ[:, order]
     right, spent = 1.0 - voters.wrong_UJ[:, order], voters.spent_UJ[:, order]
@@ -187,7 +187,7 @@ def _stages(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Casc
 
 def _stage_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Iterator[Row]:
     """Everyone asked, alone on all questions."""
-    stages = _stages(voters, order, choice)
+    stages = _cascade_stages(voters, order, choice)
     people = [] if choice.person_cost is None else [PERSON]
     for place, name in enumerate([*(voters.members[j] for j in order), *people]):
         right_Q = question_means(stages.right_UL[:, place], voters.questions_U)
@@ -205,10 +205,10 @@ def _stage_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> 
 
 def _curve_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Iterator[Row]:
     """The best cascade at each budget, beside what it is held against."""
-    stages = _stages(voters, order, choice)
+    stages = _cascade_stages(voters, order, choice)
     spent_L = [question_means(one, voters.questions_U).mean() for one in stages.spent_UL.T]
     budgets = np.linspace(spent_L[0], sum(spent_L), N_BUDGETS)
-    names, methods, costs = _methods(voters, order)
+    names, methods, costs = _cascade_single_members(voters, order)
     for point in best_cascades(stages, budgets.tolist(), n_folds=N_FOLDS, seed=choice.seed):
         # Held against what the cascade really cost, where that is more than it was to cost.
         money = max(point.budget, float(point.spent_Q.mean()))
@@ -218,19 +218,21 @@ def _curve_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> 
             "budget": point.budget, "cost_unit": voters.cost_unit, "n_items": voters.n_questions,
             "cost": float(point.spent_Q.mean()), "cost_low": spent.low, "cost_high": spent.high,
             **accuracy_row(point.right_Q), **_chosen(point), "random": float(point.random_Q.mean()),
-            **_over(point.right_Q, point.random_Q, "over_random"),
+            **_cascade_gain(point.right_Q, point.random_Q, "over_random"),
         }  # fmt: skip
         if alone.place is not None:
             row |= {
                 "alone": names[alone.place],
                 "alone_accuracy": float(alone.right_Q.mean()),
                 "alone_cost": alone.cost,
-                **_over(point.right_Q, alone.right_Q, "over_alone"),
+                **_cascade_gain(point.right_Q, alone.right_Q, "over_alone"),
             }
         yield row
 
 
-def _methods(voters: Voters, order: Sequence[int]) -> tuple[list[str], Floats, Floats]:
+def _cascade_single_members(
+    voters: Voters, order: Sequence[int]
+) -> tuple[list[str], Floats, Floats]:
     """Each member by itself, outvoting itself where it was asked again: names, right, costs."""
     questions = voters.questions_U
     n_units = np.bincount(questions)
@@ -260,7 +262,7 @@ def _chosen(point: CascadePoint) -> Row:
     }
 
 
-def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:
+def _cascade_gain(right_Q: Floats, other_Q: Floats, name: str) -> Row:
     """What is gained over something else on the same questions."""
     # The same answers by another name: nothing to estimate.
     return gain_row(right_Q, right_Q if np.array_equal(right_Q, other_Q) else other_Q, name)
@@ -318,11 +320,11 @@ def cascaded_table(
     for key, group in known.sort(GROUP, maintain_order=True).group_by(GROUP, maintain_order=True):
         named = dict(zip(GROUP, key, strict=True))
         shared = {**named, "threshold": threshold, "unit": unit}
-        found += [{**shared, **row} for row in _rows(group, order, threshold)]
+        found += [{**shared, **row} for row in _cascade_rows(group, order, threshold)]
     return CascadedShares.frame(found)
 
 
-def _rows(
+def _cascade_rows(
     group: pl.DataFrame, order: Sequence[str], threshold: float
 ) -> Iterator[dict[str, object]]:
     """One cascade, model by model, and all of it."""
@@ -338,15 +340,19 @@ def _rows(
         share = clustered_share(
             asked_rows["sure"].to_numpy(), clusters_N=asked_rows["item_id"].to_numpy()
         )
-        counted = _counted(asked_rows, answers[-1], share)
-        yield {"asked": name, **counted, **_spent(group, took, n_put)}
+        counted = _cascade_counts(asked_rows, answers[-1], share)
+        yield {"asked": name, **counted, **_cascade_spending(group, took, n_put)}
     decided = pl.concat(answers)
     asked = first.select("item_id", "replication").join(
         decided.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
     )
     left = first.join(asked, on=["item_id", "replication"], how="semi")
     nobody = clustered_share([], clusters_N=[])
-    yield {"asked": A_PERSON, **_counted(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
+    yield {
+        "asked": A_PERSON,
+        **_cascade_counts(left, left.clear(), nobody),
+        **_cascade_spending(group, 0.0, n_put),
+    }
     is_answered = first.select(
         pl.struct("item_id", "replication").is_in(
             decided.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()
@@ -354,17 +360,23 @@ def _rows(
     ).to_series()
     share = clustered_share(is_answered.to_numpy(), clusters_N=first["item_id"].to_numpy())
     took = float(group["spent"].sum())
-    yield {"asked": WHOLE, **_counted(first, decided, share), **_spent(group, took, n_put)}
+    yield {
+        "asked": WHOLE,
+        **_cascade_counts(first, decided, share),
+        **_cascade_spending(group, took, n_put),
+    }
 
 
-def _spent(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
+def _cascade_spending(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
     """The mean of a question put to the cascade; None where nothing says what replies took."""
     if not n_put or group["spent"].null_count() == group.height:
         return {"spent": None}
     return {"spent": took / n_put}
 
 
-def _counted(asked: pl.DataFrame, decided: pl.DataFrame, answered: Share) -> dict[str, object]:
+def _cascade_counts(
+    asked: pl.DataFrame, decided: pl.DataFrame, answered: Share
+) -> dict[str, object]:
     """Counts, the share answered, and how much of it is right."""
     known = decided.filter(pl.col("gold").is_not_null())
     right = (known["verdict"] == known["gold"]).to_numpy()

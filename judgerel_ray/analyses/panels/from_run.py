@@ -99,7 +99,7 @@ def together_of(judged: Snapshot) -> Together | None:
 
     Of more rows than a page should wait for there is none, either: ``judgerel panels`` tells them.
     """
-    if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
+    if not judged.verdicts_known or _asks_cascade(judged) or not _panel_can_be_measured(judged):
         return None
     try:
         judged = with_numbers(judged, SPENT)
@@ -125,7 +125,7 @@ def _asks_cascade(judged: Snapshot) -> bool:
     return any(ask.kind.cascade(ask) is not None for ask in sweep.ask)
 
 
-def _is_known(judged: Snapshot) -> bool:
+def _panel_can_be_measured(judged: Snapshot) -> bool:
     """Whether two judges gave verdicts, few enough, some of which may be right."""
     columns = judged.frame.collect_schema().names()
     if not {"judge", "verdict"} <= set(columns) or (judged.run is None and GOLD not in columns):

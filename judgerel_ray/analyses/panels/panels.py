@@ -70,7 +70,7 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     keys = list(dict.fromkeys(name for voters in groups for name in voters.name))
     rows: dict[str, list[Row]] = {name: [] for name in TABLES["panels"]}
     for voters in groups:
-        found = _searched(voters, seed)
+        found = _searched_panels(voters, seed)
         singles = (one.credit_Q for one in found.best if one.size == 1) if found else ()
         single = next(iter(singles), None)
         for name, made in (
@@ -86,7 +86,7 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     )
 
 
-def _searched(voters: Voters, seed: int) -> PanelSearch | None:
+def _searched_panels(voters: Voters, seed: int) -> PanelSearch | None:
     """Best panels by size and by cost; None of a single question."""
     if voters.n_questions < 2:
         return None

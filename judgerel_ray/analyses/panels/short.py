@@ -60,7 +60,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         *(one for who, those in rules.items() for one in _of_rules(those, who, best[who])),
         *_of_best(tables["best"], groups),
         *(
-            Remark(text=_worth(row), who=groups.of(row), kind="worth",
+            Remark(text=_panel_worth_cell(row), who=groups.of(row), kind="worth",
                     severity=WEAK if row["effective"] is None else PLAIN)
             for row in tables["worth"].iter_rows(named=True)
         ),
@@ -68,14 +68,14 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         Remark(text=_GAIN),
     ]  # fmt: skip
     columns = {
-        "who answers": _answering,
+        "who answers": _panel_answerer,
         "accuracy [95 %]": share,
         "gain [95 %]": lambda row: share(row, "gain"),
         "p": lambda row: short_p("p_noise")(row) if "rule" in row else "-",
-        _unit(every[0]): lambda row: costing(row["cost"]),
+        _panel_cost_unit(every[0]): lambda row: costing(row["cost"]),
     }
     return short_blocks(
-        _scope(every, alone, groups),
+        _panel_scope_sentence(every, alone, groups),
         short_table(rows, groups, columns, what="row"),
         findings,
         ("compare each pair of members", command),
@@ -83,7 +83,9 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     )
 
 
-def _scope(every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Groups) -> str:
+def _panel_scope_sentence(
+    every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Groups
+) -> str:
     """Say how many members answered how many questions, and what the table's numbers are of."""
     several = f"{count_of(len(alone), 'panel')} of " if len(alone) > 1 else ""
     n = span(len(those) for those in alone.values())
@@ -91,12 +93,12 @@ def _scope(every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Gro
     return f"{several}{n} members on {asked} questions that all answered{groups.shared}"
 
 
-def _unit(row: Row) -> str:
+def _panel_cost_unit(row: Row) -> str:
     """Whose cost of a question the table has."""
     return "money" if row["cost_unit"] == "cost" else str(row["cost_unit"])
 
 
-def _answering(row: Row) -> str:
+def _panel_answerer(row: Row) -> str:
     """Who answers: the best member alone, or all by a way to count votes."""
     if "member" in row:
         return f"{cell(row['member'])} alone"
@@ -108,7 +110,7 @@ def _of_rules(rows: Sequence[Row], who: str, best: Row) -> Iterator[Remark]:
     stands: dict[str, list[str]] = {}
     for row in rows:
         how = _RULES[str(row["rule"])]
-        stands.setdefault(_standing(row, best), []).append(how)
+        stands.setdefault(_vote_gain_standing(row, best), []).append(how)
         if row["noise"]:
             stands.setdefault(_NO_BETTER_THAN_CHANCE, []).append(how)
     for text, those in stands.items():
@@ -132,7 +134,7 @@ _BETTER = "better than the best member alone"
 _NO_BETTER_THAN_CHANCE = f"accuracy is {NOISE}"
 
 
-def _standing(row: Row, best: Row) -> str:
+def _vote_gain_standing(row: Row, best: Row) -> str:
     """How a vote stands to the best member alone, by the whole confidence interval of its gain.
 
     The gain is over the member that other questions chose. Of members as good as each other that is
@@ -160,7 +162,7 @@ def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
         yield Remark(text=text, who=who, kind="best")
 
 
-def _worth(row: Row) -> str:
+def _panel_worth_cell(row: Row) -> str:
     """How many independent members a panel is worth."""
     return worth_line({**row, "most": None}).replace(" whose errors vary are", " are")
 
@@ -190,7 +192,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     rows: list[Row] = []
     findings: list[Remark] = []
     for who, those in groups.apart(every).items():
-        rows += [*those, *_points(curves.get(who, []))]
+        rows += [*those, *_cascade_curve_points(curves.get(who, []))]
         findings += _of_curve(curves.get(who, []), who)
         for row in those:
             if row["confident"] is None:
@@ -202,8 +204,8 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
                 findings.append(Remark(text=text, who=who, severity=WEAK))
     asked = span(row["n_items"] for row in every)
     columns = {
-        "who answers": _passing,
-        _unit(every[0]): lambda row: costing(row["cost"]),
+        "who answers": _cascade_point_name,
+        _panel_cost_unit(every[0]): lambda row: costing(row["cost"]),
         "accuracy [95 %]": share,
         "over random": lambda row: share(row, "over_random"),
         "over alone": lambda row: share(row, "over_alone"),
@@ -217,13 +219,13 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     )
 
 
-def _passing(row: Row) -> str:
+def _cascade_point_name(row: Row) -> str:
     if "member" in row:
         return f"{cell(row['member'])} alone"
     return f"cascade, at most {costing(row['budget'])}"
 
 
-def _points(curve: Sequence[Row]) -> list[Row]:
+def _cascade_curve_points(curve: Sequence[Row]) -> list[Row]:
     """The curve's middle and its best point."""
     if not curve:
         return []

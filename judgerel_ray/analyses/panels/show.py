@@ -153,7 +153,7 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     steps = [
         table
         for label, parts in groups
-        for table in _table(f"Panels by size{label}", NEXT, parts["next"])
+        for table in _panel_table(f"Panels by size{label}", NEXT, parts["next"])
     ]
     found: list[Block] = [
         Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}"),
@@ -164,9 +164,9 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         of = f"Members alone{label}; cost in {cost}"
         found += [
             Paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
-            *_table(of, MEMBERS, parts["members"]),
-            *_table(f"All members together{label}", RULES, parts["panels"]),
-            *_table(f"Best panels{label}", BEST, parts["best"]),
+            *_panel_table(of, MEMBERS, parts["members"]),
+            *_panel_table(f"All members together{label}", RULES, parts["panels"]),
+            *_panel_table(f"Best panels{label}", BEST, parts["best"]),
         ]
     return found
 
@@ -193,8 +193,8 @@ def cascade_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         cost = f"{label}; cost in {unit_words(first)}"
         order = f"Who is asked, in order{cost}, {count_of(cast(int, first['n_items']), 'question')}"
         found += [
-            *_table(order, STAGES, parts["stages"]),
-            *_table(f"Cascades by budget{cost}", CURVE, parts["curve"]),
+            *_panel_table(order, STAGES, parts["stages"]),
+            *_panel_table(f"Cascades by budget{cost}", CURVE, parts["curve"]),
         ]
     return found
 
@@ -210,11 +210,15 @@ def cascaded_blocks(rows: pl.DataFrame) -> list[Block]:
     """
     if rows.is_empty():
         return [Paragraph("no cascade was asked")]
-    tables = [table for name, lines in _groups(rows) for table in _table(name, CASCADED, lines)]
+    tables = [
+        table
+        for name, lines in _named_cascade_groups(rows)
+        for table in _panel_table(name, CASCADED, lines)
+    ]
     return [Paragraph(READ_CASCADED), *tables]
 
 
-def _table(caption: str, columns: Columns, rows: Sequence[Row]) -> list[Table]:
+def _panel_table(caption: str, columns: Columns, rows: Sequence[Row]) -> list[Table]:
     """A table of rows, where there are any."""
     made = [
         Column(head=head, cells=[write(row) for row in rows], is_number=head not in _WORDS)
@@ -223,7 +227,7 @@ def _table(caption: str, columns: Columns, rows: Sequence[Row]) -> list[Table]:
     return [Table(caption, made, cards=True)] if rows else []
 
 
-def _groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
+def _named_cascade_groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
     """The rows of every cascade, with its name."""
     keys = ("benchmark", "template", "temperature")
     return [
@@ -289,12 +293,12 @@ def _votes_by_chance(row: Row) -> str:
     return f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
 
 
-def _questions(row: Row) -> str:
+def _panel_question_counts(row: Row) -> str:
     """How many questions, and how many were left out."""
     return f"{row['n_items']:,}" + (f" ({row['n_dropped']:,} dropped)" if row["n_dropped"] else "")
 
 
-def _limit(row: Row) -> str:
+def _panel_choice_limit(row: Row) -> str:
     """Among which panels one was chosen."""
     if row["chosen_by"] == "cost":
         return f"cost {costing(row['limit'])}"
@@ -306,20 +310,20 @@ def _stage_accuracy(row: Row) -> str:
     return f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
 
 
-def _thresholds(row: Row) -> str:
+def _cascade_thresholds(row: Row) -> str:
     """Least confidences, in words where there is none to be reached."""
     words = {"-inf": "any", "inf": "none"}
     return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
 
 
-def _alone(row: Row) -> str:
+def _panel_member_for_money(row: Row) -> str:
     """The best single member for the same money."""
     if row["alone"] is None:
         return "-"
     return f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
 
 
-def _answered(row: Row) -> str:
+def _cascade_answered_share(row: Row) -> str:
     """How many answers counted, and their share."""
     if row["answered"] is None:
         return "-"
@@ -331,7 +335,7 @@ def _by_chance(row: Row) -> str:
     return number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "")
 
 
-def _spent(row: Row) -> str:
+def _cascade_question_cost(row: Row) -> str:
     """What a question took."""
     return "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
 
@@ -343,7 +347,7 @@ def _share(row: Row, name: str, low: str, high: str) -> str:
     return f"{number(row[name])} [{number(row[low])}, {number(row[high])}]"
 
 
-def _cost(name: str) -> Callable[[Row], str]:
+def _panel_cost_cell(name: str) -> Callable[[Row], str]:
     return lambda row: costing(row[name])
 
 
@@ -351,7 +355,7 @@ MEMBERS: Columns = {
     "member": plain("member"),
     "accuracy [95 %]": share,
     "valid": plain("valid"),
-    "cost": _cost("cost"),
+    "cost": _panel_cost_cell("cost"),
 }
 RULES: Columns = {
     "votes count": lambda row: _RULES[str(row["rule"])],
@@ -362,13 +366,13 @@ RULES: Columns = {
     "p": lambda row: p_value(row["p_noise"]),
     "tied": plain("tied"),
     "silent": plain("silent"),
-    "cost": _cost("cost"),
-    "questions": _questions,
+    "cost": _panel_cost_cell("cost"),
+    "questions": _panel_question_counts,
 }
 BEST: Columns = {
-    "within": _limit,
+    "within": _panel_choice_limit,
     "panel": plain("members"),
-    "cost": _cost("cost"),
+    "cost": _panel_cost_cell("cost"),
     "chosen on": plain("in_sample"),
     "held out [95 %]": share,
     "gain [95 %]": partial(share, name="gain"),
@@ -382,29 +386,29 @@ NEXT: Columns = {
 STAGES: Columns = {
     "stage": plain("stage"),
     "asked": plain("member"),
-    "cost": _cost("cost"),
+    "cost": _panel_cost_cell("cost"),
     "accuracy [95 %]": _stage_accuracy,
     "states a confidence": plain("confident"),
 }
 CURVE: Columns = {
-    "budget": _cost("budget"),
-    "cost": _cost("cost"),
+    "budget": _panel_cost_cell("budget"),
+    "cost": _panel_cost_cell("cost"),
     "accuracy [95 %]": share,
     "answered": plain("answered"),
-    "thresholds": _thresholds,
+    "thresholds": _cascade_thresholds,
     "in sample": plain("in_sample"),
     "over random": partial(share, name="over_random"),
     "over alone": partial(share, name="over_alone"),
-    "alone": _alone,
+    "alone": _panel_member_for_money,
 }
 CASCADED: Columns = {
     "asked": plain("asked"),
     "questions": lambda row: f"{row['n_questions']:,}",
     "asks": lambda row: f"{row['n_asked']:,}",
-    "answered [95 %]": _answered,
+    "answered [95 %]": _cascade_answered_share,
     "accuracy [95 %]": lambda row: _share(row, "accuracy", "low", "high"),
     "by chance": _by_chance,
-    "spent": _spent,
+    "spent": _cascade_question_cost,
 }
 SIZE_LEGEND = (
     ("line", "panels drawn at random from the members, with its 95 % interval"),
@@ -431,22 +435,22 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Fig
     True
     """
     sized = [row for row in best if row["chosen_by"] == "size"]
-    lowest = min(_value(row, "low") for row in (*steps, *sized))
+    lowest = min(_panel_row_number(row, "low") for row in (*steps, *sized))
     n = len(steps)
     texts = [f"{count_of(cast(int, row['n_members']), 'member')}: {share(row)}" for row in steps]
     texts += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
-    drawn = _frame(steps, "n_members", "accuracy", "low", "high")
-    chosen = _frame(sized, "limit", "accuracy", "low", "high").with_columns(
+    drawn = _panel_figure_frame(steps, "n_members", "accuracy", "low", "high")
+    chosen = _panel_figure_frame(sized, "limit", "accuracy", "low", "high").with_columns(
         label=pl.Series([f"{row['members']}: {share(row)}" for row in sized], dtype=pl.String)
     )
-    start = _floor(lowest)
+    start = _panel_axis_start(lowest)
     return Figure(
         title=f"Accuracy against size of panel{label}",
         description="; ".join(texts),
         caption=label.strip(" ()") or "all members",
         x=Axis(title="members", start=0.5, end=n + 0.5,
                values=range(1, n + 1, max(1, ceil(n / 7)))),
-        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        y=Axis(title="accuracy", start=start, values=_panel_axis_grid(start), grid=True),
         marks=[
             Mark(shape="area", style="area", data=drawn, x="n_members", y="low", y2="high"),
             Mark(shape="line", style="line", data=drawn, x="n_members", y="accuracy"),
@@ -465,24 +469,25 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     --------
     See ``tests/analyses/panels/test_sections.py``.
     """
-    rows = sorted(curve_rows, key=lambda row: _value(row, "cost"))
-    most = max(_value(row, "cost") for row in (*rows, *stages))
+    rows = sorted(curve_rows, key=lambda row: _panel_row_number(row, "cost"))
+    most = max(_panel_row_number(row, "cost") for row in (*rows, *stages))
     lowest = min(
-        *(_value(row, "low") for row in rows), *(_value(row, "accuracy") for row in stages)
+        *(_panel_row_number(row, "low") for row in rows),
+        *(_panel_row_number(row, "accuracy") for row in stages),
     )
     description = "; ".join(
         f"{costing(row['cost'])}: {share(row)}, over random {share(row, 'over_random')}"
         for row in rows
     )
-    drawn = _frame(rows, "cost", "accuracy", "low", "high", "random")
+    drawn = _panel_figure_frame(rows, "cost", "accuracy", "low", "high", "random")
     alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
-    members = _frame(stages, "cost", "accuracy").with_columns(
+    members = _panel_figure_frame(stages, "cost", "accuracy").with_columns(
         label=pl.Series(
             [f"{row['member']} alone: {share(row)} for {costing(row['cost'])}" for row in stages],
             dtype=pl.String,
         )
     )
-    start = _floor(lowest)
+    start = _panel_axis_start(lowest)
     return Figure(
         title=f"Accuracy against cost{label}",
         description=description,
@@ -492,7 +497,7 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
             end=1.05 * most or 1.0,
             values=[float(f"{most * part / _STEPS:.2g}") for part in range(_STEPS + 1)],
         ),
-        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        y=Axis(title="accuracy", start=start, values=_panel_axis_grid(start), grid=True),
         marks=[
             Mark(shape="area", style="area", data=drawn, x="cost", y="low", y2="high"),
             Mark(shape="line", style="share", x="cost", y="accuracy",
@@ -505,24 +510,24 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     )  # fmt: skip
 
 
-def _frame(rows: Sequence[Row], *names: str) -> pl.DataFrame:
+def _panel_figure_frame(rows: Sequence[Row], *names: str) -> pl.DataFrame:
     """Numbers of rows as a frame."""
     kinds = dict.fromkeys(names, pl.Float64())
     return pl.DataFrame([{name: row[name] for name in names} for row in rows], schema=kinds)
 
 
-def _value(row: Row, name: str) -> float:
+def _panel_row_number(row: Row, name: str) -> float:
     """A number of a row; its accuracy where an end is not there."""
     value = row[name]
     return cast(float, row["accuracy"] if value is None else value)
 
 
-def _floor(lowest: float) -> float:
+def _panel_axis_start(lowest: float) -> float:
     """Where the vertical axis starts: a tenth."""
     return max(0.0, floor(lowest * 10) / 10)
 
 
-def _ys(start: float) -> list[float]:
+def _panel_axis_grid(start: float) -> list[float]:
     """Grid lines of shares."""
     step = 0.1 if start >= 0.5 else 0.2
     n = round((1.0 - start) / step)

@@ -125,7 +125,7 @@ def read_reply_costs(
     if prices is None:
         unit, row = cost_unit(judgments)
     else:
-        unit, row = "cost", _priced(judgments, prices)
+        unit, row = "cost", _priced_panel_judgments(judgments, prices)
     if unit != "cost" and (line := unused_line(every, counted, unit)):
         warn_of([line])
     keys = [name for name in SYSTEM if name in columns]
@@ -142,7 +142,7 @@ def read_reply_costs(
     return ReplyCosts(unit=unit, means=means, row=row)
 
 
-def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price]) -> pl.Expr:
+def _priced_panel_judgments(judgments: pl.LazyFrame, prices: Mapping[str, Price]) -> pl.Expr:
     """The cost of a row by the price of its judge."""
     names = judgments.select(pl.col("judge").cast(pl.String).unique()).collect()["judge"]
     lacking = sorted(set(names.drop_nulls()) - set(prices))
@@ -249,7 +249,7 @@ def read_voters(
         key = tuple((name, value) for name, value in system.name.items() if name not in _APART)
         groups.setdefault(key, []).append(system)
     several = (group for group in groups.values() if len(group) > 1)
-    found = [_voters(group, spending, systems, confidence) for group in several]
+    found = [_voters_of_panel(group, spending, systems, confidence) for group in several]
     return [voters for voters in found if voters.n_questions]
 
 
@@ -273,14 +273,14 @@ def check_voters(found: Sequence[Voters], systems: Sequence[System]) -> None:
     )
 
 
-def _voters(
+def _voters_of_panel(
     group: Sequence[System], spending: ReplyCosts, every: Sequence[System], confidence: str
 ) -> Voters:
     """One group, side by side."""
     roles = {system.name.get("role") for system in group}
     names_apart = ["judge", *(["role"] if len(roles) > 1 else [])]
     members = tuple(system_label(system.name, names_apart) for system in group)
-    parts = [_placed(system, spending, confidence) for system in group]
+    parts = [_panel_answers_in_place(system, spending, confidence) for system in group]
     keys = [QUESTION, _PLACE]
     shared = parts[0].select(*keys, GOLD)
     for part in parts[1:]:
@@ -290,9 +290,9 @@ def _voters(
     lined = [shared.select(keys).join(part, on=keys, how="left") for part in parts]
     names = pl.concat([one["verdict"] for one in lined] + [shared[GOLD]]).drop_nulls()
     codes = {name: code for code, name in enumerate(names.unique().sort())}
-    votes = np.stack([_codes(one["verdict"], codes) for one in lined], axis=1)
-    things = dict(_things(group, spending, every))
-    needs = [[thing in _needs(one, every) for thing in things] for one in group]
+    votes = np.stack([_panel_name_codes(one["verdict"], codes) for one in lined], axis=1)
+    things = dict(_things_panel_stands_on(group, spending, every))
+    needs = [[thing in _panel_member_replies(one, every) for thing in things] for one in group]
     prices = PanelPrices(needs_JP=np.array(needs), prices_P=np.array([*things.values()]))
     # What stands behind an answer beside its own reply is known by its mean.
     behind = np.array([prices.of([j]) - _mean_cost(one, spending) for j, one in enumerate(group)])
@@ -309,7 +309,7 @@ def _voters(
         name={name: value for name, value in group[0].name.items() if name not in _APART},
         members=members,
         votes_UJ=votes,
-        right_U=_codes(shared[GOLD], codes),
+        right_U=_panel_name_codes(shared[GOLD], codes),
         questions_U=shared[QUESTION].rank("dense").to_numpy().astype(np.int64) - 1,
         confidence_UJ=np.stack([one["sure"].to_numpy() for one in lined], axis=1),
         spent_UJ=spent + behind,
@@ -321,7 +321,7 @@ def _voters(
     )
 
 
-def _placed(system: System, spending: ReplyCosts, confidence: str) -> pl.DataFrame:
+def _panel_answers_in_place(system: System, spending: ReplyCosts, confidence: str) -> pl.DataFrame:
     """A system's answers, numbered inside each question, with what each cost."""
     judge = pl.lit(system.name.get("judge")).alias("judge")
     rows = system.rows if "judge" in system.rows.columns else system.rows.with_columns(judge)
@@ -343,7 +343,7 @@ def _placed(system: System, spending: ReplyCosts, confidence: str) -> pl.DataFra
     )
 
 
-def _codes(values: pl.Series, codes: Mapping[str, int]) -> Ints:
+def _panel_name_codes(values: pl.Series, codes: Mapping[str, int]) -> Ints:
     """Names as codes, -1 for none."""
     found: Ints = (
         values.replace_strict(codes, default=None, return_dtype=pl.Int64).fill_null(-1).to_numpy()
@@ -358,17 +358,17 @@ def _mean_cost(system: System, spending: ReplyCosts) -> float:
     return sum(last) / len(last) if last else 0.0
 
 
-def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:
+def _panel_member_replies(system: System, every: Sequence[System]) -> list[tuple[str, object]]:
     """Its own replies, and the answers it compares."""
     judge, role = system.name.get("judge"), system.name.get("role")
     if role == "responder":
         return [("answers", judge)]
-    compared = _responders(system, every) if role in _COMPARES else []
+    compared = _panel_member_models(system, every) if role in _COMPARES else []
     left_out = judge if role == "evaluator_only" else None
     return [(str(role), judge), *(("answers", one) for one in compared if one != left_out)]
 
 
-def _responders(system: System, every: Sequence[System]) -> list[object]:
+def _panel_member_models(system: System, every: Sequence[System]) -> list[object]:
     """Models whose answers a judge of them may compare."""
     benchmark = system.name.get("benchmark")
     found = [
@@ -379,13 +379,13 @@ def _responders(system: System, every: Sequence[System]) -> list[object]:
     return list(dict.fromkeys(found))
 
 
-def _things(
+def _things_panel_stands_on(
     group: Sequence[System], spending: ReplyCosts, every: Sequence[System]
 ) -> Iterator[tuple[tuple[str, object], float]]:
     """Everything that members stand on, with its mean cost."""
     by_voter = {(str(one.name.get("role")), one.name.get("judge")): one for one in group}
     for system in group:
-        for kind, judge in _needs(system, every):
+        for kind, judge in _panel_member_replies(system, every):
             of = by_voter.get(("responder" if kind == "answers" else kind, judge))
             name = {"judge": judge, "role": "responder"} if of is None else of.name
             yield (kind, judge), sum(spending.of(name).values())

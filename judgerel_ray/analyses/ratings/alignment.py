@@ -68,7 +68,7 @@ def alignment_row(
     if found is None:
         raise ValueError("alignment_row: there must be a coefficient")
     undefined = found.averaged.undefined
-    made = _made(found.averaged)
+    made = _how_alignment_was_made(found.averaged)
     row: dict[str, object] = {
         "coefficient": found.coefficient,
         "n_items": found.averaged.n_questions,
@@ -113,7 +113,7 @@ def on_one_scale(found: ReferenceAgreement) -> ReferenceAgreement:
     return replace(found, single=single, averaged=averaged, gain=gain)
 
 
-def _made(one: Estimate) -> dict[str, object]:
+def _how_alignment_was_made(one: Estimate) -> dict[str, object]:
     """How a number was computed, and what its interval lacks."""
     few = one.few_questions and not one.undefined
     why = None if one.undefined else one.no_interval
@@ -227,8 +227,8 @@ def alignment_table(
             continue
         scales = [*(sampled.scores if sampled else ()), *(expected.scores if expected else ())]
         for scale in dict.fromkeys(scales):
-            drawn, is_drawn = _compared(sampled, scale, reference, named)
-            known, is_known = _compared(expected, scale, reference, named)
+            drawn, is_drawn = _alignment_on_scale(sampled, scale, reference, named)
+            known, is_known = _alignment_on_scale(expected, scale, reference, named)
             matched |= is_drawn or is_known
             for one, other in zip(drawn, known, strict=True):
                 found.append({**key, SCALE: scale, **alignment_row(one, other, name)})
@@ -274,7 +274,7 @@ def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> 
     return scores
 
 
-def _compared(
+def _alignment_on_scale(
     group: RatedGroup | None, scale: str, reference: pl.DataFrame, named: Sequence[Correlation]
 ) -> tuple[list[ReferenceAgreement | None], bool]:
     """Every coefficient of a group on one scale, None where it has nothing there; if it has."""

@@ -179,10 +179,12 @@ def rank_sentences(part: pl.DataFrame) -> list[str]:
         none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
         if n_cells and none:
             more += f", no value of {', '.join(none)} in any"
-        found.append(f"{_called(name[0])}: mean of {_counted(n_cells)}{more}")
+        found.append(
+            f"{_rank_measure_in_words(name[0])}: mean of {_rated_cells_counted(n_cells)}{more}"
+        )
     averaged = averaged_measures(part)
     if averaged and len(averaged) < part["measure"].n_unique():
-        found.append(f"mean rank: over {' and '.join(map(_called, averaged))} alone")
+        found.append(f"mean rank: over {' and '.join(map(_rank_measure_in_words, averaged))} alone")
     return found
 
 
@@ -204,12 +206,12 @@ def averaged_measures(part: pl.DataFrame) -> list[str]:
     return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
 
 
-def _counted(n_cells: int) -> str:
+def _rated_cells_counted(n_cells: int) -> str:
     """How many cells, in words."""
     return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
 
 
-def _called(measure: object) -> str:
+def _rank_measure_in_words(measure: object) -> str:
     """The name of a measure in words."""
     return MEASURES.get(str(measure), str(measure))
 

@@ -162,10 +162,10 @@ class Ratings:
         if "judge" in rows.columns and name in rows["judge"].unique().to_list():
             return judge_reference(rows, name)
         if kind_of(name)[0] in TABLES:
-            found = _read_table(name, needed=("item_id", "score"), flag="--reference")
+            found = _read_rating_table(name, needed=("item_id", "score"), flag="--reference")
             typed = found.with_columns(pl.col("score").cast(pl.Float64))
-            warn_of(_unmatched(rows["item_id"], typed["item_id"], name))
-            _refuse_namesakes(rows, typed, name)
+            warn_of(_unmatched_references(rows["item_id"], typed["item_id"], name))
+            _refuse_reference_twins(rows, typed, name)
             return mean_reference(typed)
         if name != PEOPLE or self.judged.run is None:
             return judge_reference(rows, name)
@@ -194,7 +194,7 @@ def ratings_of(
     return Ratings(judged=judged, by=columns, declared=_scales_of(scale_files))
 
 
-def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str]:
+def _unmatched_references(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str]:
     """Say which references are of nothing rated, and refuse a file none of which is."""
     known, named = (one.cast(pl.String).drop_nulls().unique().sort() for one in (rated, referred))
     alone = named.filter(~named.is_in(known.implode()))
@@ -211,7 +211,7 @@ def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str
             yield line
 
 
-def _refuse_namesakes(rated: pl.DataFrame, referred: pl.DataFrame, file: str) -> None:
+def _refuse_reference_twins(rated: pl.DataFrame, referred: pl.DataFrame, file: str) -> None:
     """Refuse references of items that are rated for several things, which no column names.
 
     One reference for several criteria may be meant, as a score of quality in all is: it is said.
@@ -245,14 +245,14 @@ def _refuse_namesakes(rated: pl.DataFrame, referred: pl.DataFrame, file: str) ->
 
 def outside_scores(path: str) -> dict[str, float]:
     """Scores of judges from elsewhere: a file with columns judge and score."""
-    found = _read_table(path, needed=("judge", "score"), flag="--outside")
+    found = _read_rating_table(path, needed=("judge", "score"), flag="--outside")
     if found["judge"].is_duplicated().any():
         raise SweepError("a judge may have one score from outside", where={"file": path})
     typed = found.select(pl.col("judge").cast(pl.String), pl.col("score").cast(pl.Float64))
     return dict(typed.drop_nulls().iter_rows())
 
 
-def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
+def _read_rating_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
     """A table of a few columns; SweepError where it is not one."""
     where = {"file": path}
     found = beside_table(path, flag)
@@ -316,7 +316,7 @@ def with_scales(judged: Snapshot, options: RatingOptions) -> Snapshot:
     """Add scales of one's own to those of a run."""
     if not options.scale_files:
         return judged
-    if not _names(judged):
+    if not _scale_names_rated_on(judged):
         raise SweepError("--scale is of ratings, and there are none")
     return replace(judged, scales={**judged.scales, **_scales_of(options.scale_files)})
 
@@ -330,7 +330,9 @@ def _scales_of(files: Sequence[str]) -> dict[str, Scale]:
 
 def unknown_scales(judged: Snapshot) -> list[tuple[str, str]]:
     """Say which scales a page has nothing of, because nobody told where they end."""
-    unknown = [name for name in _names(judged) if known_scale(name, judged.scales) is None]
+    unknown = [
+        name for name in _scale_names_rated_on(judged) if known_scale(name, judged.scales) is None
+    ]
     if not unknown:
         return []
     files = " ".join(f"--scale {name}.toml" for name in unknown)
@@ -342,13 +344,13 @@ def unknown_scales(judged: Snapshot) -> list[tuple[str, str]]:
 
 def ratings_on_page(measured: PageData, options: RatingOptions) -> list[Block]:
     """Make the page's sections on ratings; none where nothing was rated."""
-    return rating_sections(_rated(measured.judged, options))
+    return rating_sections(_ratings_for_page(measured.judged, options))
 
 
-def _rated(judged: Snapshot, options: RatingOptions) -> Rated | None:
+def _ratings_for_page(judged: Snapshot, options: RatingOptions) -> Rated | None:
     """What a page says of ratings; None where no scale with known ends was rated on."""
     reference, outside, choice = options.reference, options.outside, options.choice
-    names = _names(judged)
+    names = _scale_names_rated_on(judged)
     if not names and (reference or outside or choice):
         flags = "--reference and --outside" if choice is None else "--mapping, --preset, --pairing"
         raise SweepError(f"{flags} are of ratings, and there are none")
@@ -389,7 +391,7 @@ def alignment_on_page(judged: Snapshot, _questions: object, options: RatingOptio
     return [] if reference is None else alignment_section(ratings.aligned(reference, _ALIGNED))
 
 
-def _names(judged: Snapshot) -> tuple[str, ...]:
+def _scale_names_rated_on(judged: Snapshot) -> tuple[str, ...]:
     """Names of the scales that judgments are on."""
     if SCALE not in judged.frame.collect_schema():
         return ()

@@ -146,7 +146,7 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
         {**group.key, **row}
         for group in groups
         for names in compared_scales(list(group.scales), choice)
-        for row in [_row(group, names, choice)]
+        for row in [_inter_scale_row(group, names, choice)]
     ]
     if not found:
         there = sorted({name for group in groups for name in group.scales})
@@ -159,7 +159,7 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
     return ScaleComparisons.frame(found, keys.schema)
 
 
-def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
+def _inter_scale_row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
     """One comparison of one group."""
     empty: Row = dict.fromkeys(ScaleComparisons.columns)
     empty |= {
@@ -170,7 +170,7 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
         "pairing": choice.pairing,
         "tie": choice.tie if choice.mapping == "binarise" else None,
     }
-    ceiling = _ceiling(tuple(group.scales[name] for name in names), choice)
+    ceiling = _inter_scale_ceiling(tuple(group.scales[name] for name in names), choice)
     if isinstance(ceiling, QuantisationCeiling):
         tenths = any(group.scales[name].decimals for name in names)
         empty |= {"ceiling": ceiling.value, "ceiling_of": TO_TENTHS if tenths else TO_POINTS}
@@ -190,7 +190,7 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
         "low": interval.low,
         "high": interval.high,
         **floor_columns(floor if alpha.value is not None else None),
-        **(_of_pair(group, names, choice, ratings) if len(names) == 2 else {}),
+        **(_inter_scale_pair_columns(group, names, choice, ratings) if len(names) == 2 else {}),
         "n_items": len(set(ratings.questions_N[taking].tolist())),
         "n_units": alpha.n_units,
         "n_replications": max(one.shape[1] for one in ratings.scores),
@@ -200,7 +200,7 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
     }
 
 
-def _of_pair(
+def _inter_scale_pair_columns(
     group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice, ratings: ScaleRatings
 ) -> Row:
     """What only two scales have."""
@@ -218,7 +218,9 @@ def _of_pair(
 
 
 @lru_cache(maxsize=256)
-def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeiling | None:
+def _inter_scale_ceiling(
+    scales: tuple[Scale, ...], choice: ScaleChoice
+) -> QuantisationCeiling | None:
     """What a judge without noise reaches; None where the scales do not allow the mapping."""
     if choice.mapping == "collapse" and any(scale.decimals for scale in scales):
         return None

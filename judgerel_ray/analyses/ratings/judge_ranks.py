@@ -68,7 +68,9 @@ def self_consistency_by_question(
     counts = np.zeros((len(scores), values.size), dtype=np.int64)
     np.add.at(counts, (np.nonzero(there)[0], np.searchsorted(values, scores[there])), 1)
     return count_terms(
-        counts, alpha or _alpha(values, group.scales[scale].level), questions_U=group.questions_N
+        counts,
+        alpha or _alpha_of_ratings(values, group.scales[scale].level),
+        questions_U=group.questions_N,
     )
 
 
@@ -92,7 +94,7 @@ def self_consistency_measure(groups: Sequence[RatedGroup]) -> GroupMeasure:
     values = {scale: np.unique(np.concatenate(found)) for scale, found in scores.items()}
     levels = {scale: one.level for group in groups for scale, one in group.scales.items()}
     shared = {
-        scale: (one, _alpha(one, levels[scale]))
+        scale: (one, _alpha_of_ratings(one, levels[scale]))
         for scale, one in values.items()
         if one.size <= _MOST_VALUES
     }
@@ -107,7 +109,7 @@ def self_consistency_measure(groups: Sequence[RatedGroup]) -> GroupMeasure:
     return measure
 
 
-def _alpha(values: Floats, level: Level) -> CountStatistic:
+def _alpha_of_ratings(values: Floats, level: Level) -> CountStatistic:
     """Krippendorff's alpha of these values."""
     return count_statistic("krippendorff_alpha", n_values=values.size, values=values, level=level)
 
@@ -212,12 +214,12 @@ def rank_table(
         if len(judges) < _LEAST:
             continue
         cells = {
-            SELF: _cells(there, self_consistency_measure(there)),
-            ACROSS: _cells(there, across_measure(choice)),
+            SELF: _rank_measure_by_cell(there, self_consistency_measure(there)),
+            ACROSS: _rank_measure_by_cell(there, across_measure(choice)),
         }
         if reference is not None:
-            cells[ALIGNED] = _cells(there, aligned_measure(reference))
-        _rank(heat, judges, cells, outside, rows)
+            cells[ALIGNED] = _rank_measure_by_cell(there, aligned_measure(reference))
+        _judge_rank_rows(heat, judges, cells, outside, rows)
     if not rows[0]:
         raise SweepError("to rank judges takes two of them, rated at the same temperature")
     heat, judge = {"temperature": pl.Float64()}, {"judge": pl.String()}
@@ -228,7 +230,7 @@ def rank_table(
     )
 
 
-def _rank(
+def _judge_rank_rows(
     heat: object,
     judges: Sequence[str],
     cells: Mapping[str, Cells],
@@ -266,7 +268,7 @@ def _rank(
     rows[2].extend({**at, **asdict(one)} for one in found.agreements)
 
 
-def _cells(groups: Sequence[RatedGroup], measure: GroupMeasure) -> Cells:
+def _rank_measure_by_cell(groups: Sequence[RatedGroup], measure: GroupMeasure) -> Cells:
     """What a measure says of each judge in each cell."""
     found: dict[str, dict[Hashable, QuestionStatistic]] = {}
     for group in groups:

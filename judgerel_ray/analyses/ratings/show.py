@@ -139,7 +139,7 @@ def rating_sections(found: Rated | None) -> list[Block]:
             "Consistency across scales",
             [] if found.across.is_empty() else across_blocks(found.across),
         ),
-        Section("Ratings against temperature", _heats(found)),
+        Section("Ratings against temperature", _ratings_by_temperature(found)),
         *alignment_section(found.aligned),
         Section("Judges ranked", ranking_blocks(found.ranked)),
     ]
@@ -182,10 +182,10 @@ def self_consistency_blocks(self_consistency: pl.DataFrame) -> list[Block]:
     return [
         Paragraph(READ_SELF_CONSISTENCY),
         Figures(
-            _figures(self_consistency, "coefficient", of="scale", title="Alpha by scale"),
+            _rating_figures(self_consistency, "coefficient", of="scale", title="Alpha by scale"),
             SELF_CONSISTENCY_LEGEND,
         ),
-        _table("Self-consistency", self_consistency, "coefficient", (), SELF_CONSISTENCY),
+        _rating_table("Self-consistency", self_consistency, "coefficient", (), SELF_CONSISTENCY),
     ]
 
 
@@ -200,13 +200,14 @@ def across_blocks(across: pl.DataFrame) -> list[Block]:
     return [
         Paragraph(f"Inter-scale consistency: {mapped(across)}. {READ_ACROSS}"),
         Figures(
-            _figures(across, "scales", of="scales", title="Alpha across scales"), ACROSS_LEGEND
+            _rating_figures(across, "scales", of="scales", title="Alpha across scales"),
+            ACROSS_LEGEND,
         ),
-        _table("Inter-scale consistency", across, "scales", extra, ACROSS),
+        _rating_table("Inter-scale consistency", across, "scales", extra, ACROSS),
     ]
 
 
-def _heats(found: Rated) -> list[Block]:
+def _ratings_by_temperature(found: Rated) -> list[Block]:
     """Both against temperature, a column each, where several were asked."""
     if (
         "temperature" not in found.self_consistency.columns
@@ -301,7 +302,7 @@ def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
     caption = f"Agreement with the reference, {aligned['reference'][0]}"
     return [
         Paragraph(READ_ALIGNED),
-        _table(caption, aligned, "coefficient", (), aligned_columns(aligned)),
+        _rating_table(caption, aligned, "coefficient", (), aligned_columns(aligned)),
     ]
 
 
@@ -326,7 +327,7 @@ def ranking_blocks(found: JudgeRanks) -> list[Block]:
     return [*blocks, *(Paragraph(line, "soft") for line in sentences if line)]
 
 
-def _table(
+def _rating_table(
     caption: str,
     frame: pl.DataFrame,
     until: str,
@@ -347,7 +348,7 @@ def _table(
 _WITHIN = ("definition",)
 
 
-def _figures(frame: pl.DataFrame, until: str, *, of: str, title: str) -> list[Figure]:
+def _rating_figures(frame: pl.DataFrame, until: str, *, of: str, title: str) -> list[Figure]:
     """A figure a judge and criterion that has any value, a line what `of` names and definition."""
     groups = frame.columns[: frame.columns.index(until)]
     names = [name for name in groups if name not in ("scale", *_WITHIN)]
@@ -359,12 +360,12 @@ def _figures(frame: pl.DataFrame, until: str, *, of: str, title: str) -> list[Fi
         rows = part.filter(pl.col("value").is_not_null()).to_dicts()
         if rows:
             label = group_label(rows[0], [n for n in names if n == "judge" or n in varying])
-            lines = [(_line(row, of, varying, ways=ways), row) for row in rows]
+            lines = [(_rating_line_name(row, of, varying, ways=ways), row) for row in rows]
             found.append(row_figure(lines, title=title, label=label or "all ratings"))
     return found
 
 
-def _line(row: Row, of: str, varying: Sequence[str], *, ways: bool) -> str:
+def _rating_line_name(row: Row, of: str, varying: Sequence[str], *, ways: bool) -> str:
     """What a line is called."""
     within = [cell(row[name]) for name in _WITHIN if name in varying and row[name] is not None]
     how = [str(row["mapping"])] if ways and row["mapping"] != "minmax" else []
@@ -512,7 +513,7 @@ def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
     first, *others = names
     head = _HEADS.get(first, first)
     columns: dict[str, Callable[[Row], str]] = {
-        f"{head} [95 %]": lambda row: _single(row["of"].get(first)),
+        f"{head} [95 %]": lambda row: _single_rating_value(row["of"].get(first)),
         "averaged [95 %]": lambda row: around(row["of"].get(first, row), "averaged"),
         "weighted": lambda row: number(row["weighted"]),
     }
@@ -538,7 +539,7 @@ def _number_of(name: str) -> Callable[[Row], str]:
     return lambda row: number((row["of"].get(name) or {}).get("single"))
 
 
-def _single(row: Row | None) -> str:
+def _single_rating_value(row: Row | None) -> str:
     if row is None:
         return "-"
     return f"none: {reason(row['undefined'])}" if row["undefined"] else around(row, "single")
@@ -617,12 +618,12 @@ def _of_ranks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
             who = "all" if len(few) == rows.height else ", ".join(map(cell, few))
             text = f"{what}: fewer than 10 questions decide a comparison of {who}"
             yield Remark(text=text, who=at, severity=WEAK)
-        for code, lacking in _lacking(rows):
+        for code, lacking in _raters_by_lack(rows):
             text = f"{what}: {', '.join(lacking)}: {explanation(reason(code))}"
             yield Remark(text=text, who=at, severity=WEAK)
 
 
-def _lacking(rows: pl.DataFrame) -> Sequence[tuple[str, list[str]]]:
+def _raters_by_lack(rows: pl.DataFrame) -> Sequence[tuple[str, list[str]]]:
     """Judges by the code of what they lack."""
     found: dict[str, list[str]] = {}
     for row in rows.filter(pl.col("undefined").is_not_null()).iter_rows(named=True):

@@ -117,7 +117,7 @@ with a flag.'
             "keep it with a flag."
         )
     if code in (LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE):
-        return _stuck(found)
+        return _repeat_headline_if_stuck(found)
     if code is LeadCode.FOLLOWS_PLACE and found.place and found.option:
         return (
             "this judge follows the place more than the option: shown the same question with its "
@@ -158,7 +158,7 @@ def _held(replies: Replies | None) -> str:
     return f"{n:,} of {of:,} replies ({percent(n / of)})"
 
 
-def _stuck(found: Lead) -> str:
+def _repeat_headline_if_stuck(found: Lead) -> str:
     """A judge of one answer."""
     place = found.code is LeadCode.ONE_PLACE
     whatever = "whatever the options are" if place else "whatever the question is"
@@ -200,7 +200,7 @@ def _repeat_words(row: Row) -> str:
     return "Asked the same prompt again"
 
 
-def _lower(text: str) -> str:
+def _repeat_headline_lowered(text: str) -> str:
     """A sentence as it stands after a colon."""
     return text[0].lower() + text[1:]
 
@@ -282,7 +282,7 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}"
         if reproduced
-        else _lower(_repeat_words(row))
+        else _repeat_headline_lowered(_repeat_words(row))
     )
     text = (
         f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
@@ -347,7 +347,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}, "
         if reproduced
-        else f"{_lower(_repeat_words(row))}, "
+        else f"{_repeat_headline_lowered(_repeat_words(row))}, "
     )
     text = (
         f"{asked}this judge gives the same verdict {percent(row['value'])} "
@@ -392,7 +392,7 @@ def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
     if len(sentences) > _MOST:
         more = f"{len(sentences) - _MOST:,} groups more: see the remarks below."
         sentences = [*sentences[:_MOST], more]
-    return (*sentences, *unasked(coefficients), *_greedy(coefficients))
+    return (*sentences, *unasked(coefficients), *_greedy_repeat_headline(coefficients))
 
 
 def unasked(coefficients: pl.DataFrame) -> list[str]:
@@ -445,7 +445,7 @@ def spans_prompts(row: Row) -> bool:
     return Flag.WITHIN_PROMPT in cast(Sequence[str], row.get("flags") or ())
 
 
-def _greedy(coefficients: pl.DataFrame) -> list[str]:
+def _greedy_repeat_headline(coefficients: pl.DataFrame) -> list[str]:
     """What agreement at temperature 0 is, where it was asked more than once."""
     repeated = [
         row

@@ -94,7 +94,7 @@ def reliability_on_page(measured: PageData, _options: object) -> list[Block]:
             place="first",
         ),
         Section("What came back", outcome_section(measured.outcomes), place="counts"),
-        Section("Alpha against temperature", _charts(coefficients), place="serving"),
+        Section("Alpha against temperature", _reliability_charts(coefficients), place="serving"),
         Section("Where the verdicts fall", place_section(measured.positions), place="details"),
         Section("All coefficients", coefficient_section(coefficients), place="details"),
         Section(
@@ -108,7 +108,7 @@ def reliability_on_page(measured: PageData, _options: object) -> list[Block]:
     ]
 
 
-def _charts(coefficients: pl.DataFrame) -> list[Block]:
+def _reliability_charts(coefficients: pl.DataFrame) -> list[Block]:
     """Alpha against temperature, where there are temperatures."""
     figures = alpha_charts(coefficients)
     if not figures:
@@ -157,21 +157,26 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     rated = any(row["value"] is not None for row in errors)
     columns = [
         *key_columns(agreements, names),
-        *([_values("error of one rating, points", errors)] if rated else []),
-        _shares("same verdict", agreements, notes),
+        *([_reliability_value_column("error of one rating, points", errors)] if rated else []),
+        _reliability_share_column("same verdict", agreements, notes),
         numeric("by chance", [percent(row["noise_floor"]) for row in agreements]),
-        _shares("same prompt again", beside_lead),
-        *(_shares(head, rows) for head, rows in zip(_OTHER_ORDERS, (options, kept), strict=True)),
-        _values("Krippendorff's alpha", alphas, notes),
+        _reliability_share_column("same prompt again", beside_lead),
+        *(
+            _reliability_share_column(head, rows)
+            for head, rows in zip(_OTHER_ORDERS, (options, kept), strict=True)
+        ),
+        _reliability_value_column("Krippendorff's alpha", alphas, notes),
         floor_column(alphas),
-        _shares("valid verdicts", valid),
-        Column(head="remark", cells=[_remark(row) for row in leading], kind="remark"),
+        _reliability_share_column("valid verdicts", valid),
+        Column(
+            head="remark", cells=[_reliability_lead_remark(row) for row in leading], kind="remark"
+        ),
     ]
     caption = "How steady each judge is, with 95 % intervals"
     return [Table(caption, columns, cards=True, notes=notes.texts)]
 
 
-def _why(row: Row) -> list[str]:
+def _why_no_reliability(row: Row) -> list[str]:
     """Why a coefficient has no value."""
     return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
 
@@ -187,7 +192,7 @@ def _without_numbers(row: Row) -> Row:
     return {**row, **numbers, **undefined, **flag_columns(kept)}
 
 
-def _remark(row: Row) -> str:
+def _reliability_lead_remark(row: Row) -> str:
     """What makes the number that leads a group worth little."""
     code, answer = lead_parts(row.get("lead"))
     parts = [f"answers {answer} only"] if answer else []
@@ -197,7 +202,7 @@ def _remark(row: Row) -> str:
     return "; ".join(parts)
 
 
-def _marked(rows: Sequence[Row], notes: Notes | None) -> list[list[int]]:
+def _reliability_note_marks(rows: Sequence[Row], notes: Notes | None) -> list[list[int]]:
     """Numbers of the notes on each row, noise apart."""
     if notes is None:
         return []
@@ -218,15 +223,15 @@ def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
     names = group_columns(coefficients)
     varying = [name for name in names if coefficients[name].n_unique() > 1]
     return [
-        _folded(group_label(rows[0], varying) or "All coefficients", rows)
+        _reliability_table_folded(group_label(rows[0], varying) or "All coefficients", rows)
         for rows in rows_by_group(coefficients, names).values()
     ]
 
 
-def _folded(label: str, rows: Sequence[Row]) -> Folded:
+def _reliability_table_folded(label: str, rows: Sequence[Row]) -> Folded:
     """One group's coefficients."""
     notes = Notes()
-    parts = [[*estimator_parts(row), *_why(row)] for row in rows]
+    parts = [[*estimator_parts(row), *_why_no_reliability(row)] for row in rows]
     shared = set.intersection(*map(set, parts)) if len(rows) > 1 else set()
     marks = [
         sorted(notes.number(explanation(text)) for text in texts if text not in shared)
@@ -248,7 +253,7 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
         Column(head="coefficient", cells=[coefficient_name(row) for row in rows], marks=marks),
         Column(head="two judgments", cells=[cell(row["conditions"]) for row in rows]),
         Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
-        _values("value [95 %]", rows),
+        _reliability_value_column("value [95 %]", rows),
         floor_column(rows),
         numeric("p of noise", [number(row["p_noise"]) for row in rows]),
         counts("categories", [row["n_categories"] for row in rows]),
@@ -260,21 +265,27 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     return Folded(label, [Paragraph(basis), table])
 
 
-def _shares(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
+def _reliability_share_column(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
     """Shares in percent with their intervals; in words where there is none."""
-    cells = [_none(row) if row["value"] is None else percent(row["value"]) for row in rows]
+    cells = [
+        _reliability_lack_in_short(row) if row["value"] is None else percent(row["value"])
+        for row in rows
+    ]
     small = [percent_interval(row["low"], row["high"]) for row in rows]
-    return replace(numeric(head, cells, small), marks=_marked(rows, notes))
+    return replace(numeric(head, cells, small), marks=_reliability_note_marks(rows, notes))
 
 
-def _values(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
+def _reliability_value_column(head: str, rows: Sequence[Row], notes: Notes | None = None) -> Column:
     """Coefficients with their intervals."""
-    cells = [_none(row) if row["value"] is None else number(row["value"]) for row in rows]
+    cells = [
+        _reliability_lack_in_short(row) if row["value"] is None else number(row["value"])
+        for row in rows
+    ]
     small = [interval(row) for row in rows]
-    return replace(numeric(head, cells, small), marks=_marked(rows, notes))
+    return replace(numeric(head, cells, small), marks=_reliability_note_marks(rows, notes))
 
 
-def _none(row: Row) -> str:
+def _reliability_lack_in_short(row: Row) -> str:
     """Why there is no value, shortly."""
     if row["low"] is not None:
         return ""
@@ -306,7 +317,9 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     names = outcomes.columns[: outcomes.columns.index("n_items")]
     shares = {
         name: [
-            _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
+            _repeat_share_of_whole(
+                row[name], row["n_landed"] - (0 if name == "failed" else row["failed"])
+            )
             for row in rows
         ]
         for name in seen
@@ -320,10 +333,10 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
             for name in seen
         ),
     ]
-    return [Table(_counted({name for name in seen if any(shares[name])}), columns)]
+    return [Table(_reliability_outcome_base({name for name in seen if any(shares[name])}), columns)]
 
 
-def _counted(shared: Set[str]) -> str:
+def _reliability_outcome_base(shared: Set[str]) -> str:
     """What the table of outcomes counts, and what the shares of those that have any are of."""
     text = "Outcome of every reply, counted"
     text += ", with shares of the replies" if shared - {"failed"} else ""
@@ -331,7 +344,7 @@ def _counted(shared: Set[str]) -> str:
     return text + (failed if "failed" in shared else "")
 
 
-def _part(n: int, whole: int) -> str:
+def _repeat_share_of_whole(n: int, whole: int) -> str:
     """A share in percent, where it is some and not all."""
     return percent(n / whole) if 0 < n < whole else ""
 
@@ -389,7 +402,7 @@ def place_section(positions: pl.DataFrame | None) -> list[Block]:
 def _place_table(positions: pl.DataFrame) -> Table | None:
     """Tabulate the shares of one scale; nothing where it has more values than a table shows."""
     rows = positions.to_dicts()
-    shares = [_by_label(row) for row in rows]
+    shares = [_repeat_shares_by_label(row) for row in rows]
     labels = sorted({label for share in shares for label in share}, key=natural)
     if len(labels) > _MOST_LABELS:
         return None
@@ -401,7 +414,10 @@ def _place_table(positions: pl.DataFrame) -> Table | None:
             numeric(
                 label,
                 [percent(share[label][0]) if label in share else "0 %" for share in shares],
-                [_around(*share[label]) if label in share else "" for share in shares],
+                [
+                    _repeat_share_interval(*share[label]) if label in share else ""
+                    for share in shares
+                ],
             )
             for label in labels
         ),
@@ -412,7 +428,7 @@ def _place_table(positions: pl.DataFrame) -> Table | None:
     return Table("Share of verdicts that name each place, with 95 % intervals", columns)
 
 
-def _by_label(row: Row) -> dict[str, tuple[object, object]]:
+def _repeat_shares_by_label(row: Row) -> dict[str, tuple[object, object]]:
     """Share and half its interval, by label."""
     shares = cast("list[dict[str, object]]", row["shares"])
     return {str(one["label"]): (one["share"], one["half"]) for one in shares}
@@ -434,7 +450,7 @@ def _orders_sentence(rows: Sequence[Row]) -> str:
     )
 
 
-def _around(share: object, half: object) -> str:
+def _repeat_share_interval(share: object, half: object) -> str:
     """The interval of a share from half its width."""
     if half is None:
         return ""

@@ -103,12 +103,16 @@ def scope_line(groups: Sequence[ShownGroup], varying: Sequence[str]) -> str:
     each = " each" if len(groups) > 1 else ""
     most = f"{min(items):,} to " if len(items) > 1 else ""
     parts.append(f"{most}{count_of(max(items), 'question')}{each}")
-    parts += dict.fromkeys(_replies_each(group) for group in groups) if _alike(groups) else []
+    parts += (
+        dict.fromkeys(_replies_each(group) for group in groups)
+        if _questions_repeated_alike(groups)
+        else []
+    )
     n_replies = sum(cast(int, row["n_judgments"]) for row in first)
     return f"{', '.join(parts)}: {count_of(n_replies, 'reply', 'replies')}"
 
 
-def _alike(groups: Sequence[ShownGroup]) -> bool:
+def _questions_repeated_alike(groups: Sequence[ShownGroup]) -> bool:
     return len({_replies_each(group) for group in groups}) == 1
 
 
@@ -174,7 +178,7 @@ def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
                 "shuffled": number(alpha["noise_floor"]) if alpha else "-",
                 "same prompt": number(again["value"]) if again else "-",
                 "error in points": number(error["value"]) if error else "-",
-                "agreement": _percent(agreement) if not error else "-",
+                "agreement": _repeat_percent_cell(agreement) if not error else "-",
                 "valid": percent(valid["value"]) if valid else "-",
             }
         )
@@ -185,7 +189,9 @@ def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
         if any(row[head] != "-" for row in cells) or place < len(names)
     ]
     heads = [head for head in heads if head != "of" or len(known_conditions) > 1]
-    text = _within(heads, [[row[head] for head in heads] for row in cells], len(names))
+    text = _reliability_lines_aligned(
+        heads, [[row[head] for head in heads] for row in cells], len(names)
+    )
     lines = [text, *_more_groups(len(groups))]
     alphas = [alpha for group in groups if (alpha := group.row("krippendorff_alpha"))]
     there = [alpha for alpha in alphas if alpha["value"] is not None]
@@ -221,7 +227,7 @@ def right_table(groups: Sequence[ShownGroup]) -> str:
         ])  # fmt: skip
     heads.append("labelled")
     kept = [i for i in range(len(heads)) if i < len(names) or any(line[i] != "-" for line in lines)]
-    return _within(
+    return _reliability_lines_aligned(
         [heads[i] for i in kept], [[line[i] for i in kept] for line in lines], len(names)
     )
 
@@ -252,7 +258,9 @@ def named_table(groups: Sequence[ShownGroup]) -> str:
             line += [str(row["missing"] or "-")] * (len(policies) > 1)
             remark = "noise" if row["noise"] else ""
             lines.append([*line, short_estimate(row), number(row["noise_floor"]), remark])
-    return "\n".join([_within(heads, lines, len(names)), *_more_groups(len(groups))])
+    return "\n".join(
+        [_reliability_lines_aligned(heads, lines, len(names)), *_more_groups(len(groups))]
+    )
 
 
 def _more_groups(n: int) -> list[str]:
@@ -261,7 +269,9 @@ def _more_groups(n: int) -> list[str]:
     return [more] if n > _MOST_ROWS else []
 
 
-def _within(heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int) -> str:
+def _reliability_lines_aligned(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int
+) -> str:
     """Align columns in the width of a terminal.
 
     Where that is too little, what is the same in all of many rows is said once below the table,
@@ -305,7 +315,7 @@ def _room(heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int) ->
     return widest, widths[widest] - max(0, _over(heads, lines))
 
 
-def _percent(row: Row | None) -> str:
+def _repeat_percent_cell(row: Row | None) -> str:
     """A share to a tenth of a percent."""
     value = row["value"] if row else None
     return f"{100 * value:.1f} %" if isinstance(value, int | float) else "-"
@@ -454,7 +464,7 @@ def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGro
         ShownGroup(
             rows=rows if named else of_their_kind(rows),
             key={name: rows[0][name] for name in names},
-            label=_label(rows[0], telling),
+            label=_reliability_group_subject(rows[0], telling),
             lead=lead(rows),
             named=named,
         )
@@ -462,7 +472,7 @@ def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGro
     ]
 
 
-def _label(row: Row, varying: Sequence[str]) -> str:
+def _reliability_group_subject(row: Row, varying: Sequence[str]) -> str:
     """A group as the subject of a sentence: its judge, the rest of what it is in brackets."""
     rest = group_label(row, [name for name in varying if name != "judge"]) if varying else ""
     rest = rest if any(name != "judge" for name in varying) else ""
@@ -490,7 +500,7 @@ def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[
                 f"serving noise: two replies to one prompt at temperature 0 differ "
                 f"{share_with_ends(row)} of the time"
             )
-            yield Remark(severity=4, who=_label(row, varying), text=text)
+            yield Remark(severity=4, who=_reliability_group_subject(row, varying), text=text)
 
 
 def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
@@ -501,7 +511,7 @@ def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
     """
     found = []
     for group in groups:
-        code, parts = "", [(severity, text, text) for severity, text in _doubts(group)]
+        code, parts = "", [(severity, text, text) for severity, text in _reliability_doubts(group)]
         if group.lead is not None:
             code = group.lead.code.value
             severity, text = _lead_words(group, group.lead)
@@ -597,11 +607,11 @@ def _lead_words(group: ShownGroup, first: Lead) -> tuple[int, str]:
         case LeadCode.BELOW_CHANCE:
             return 1, "disagrees with itself more than chance would"
         case LeadCode.UNDEFINED:
-            return 2, f"no agreement: {_why(row)}"
-    return _SOUND, _sound(group, row)
+            return 2, f"no agreement: {_why_repeats_give_none(row)}"
+    return _SOUND, _sound_reliability_line(group, row)
 
 
-def _why(row: Row | None) -> str:
+def _why_repeats_give_none(row: Row | None) -> str:
     """Why there is no number."""
     code = (row or {}).get("undefined")
     if code == "single_replication":
@@ -609,7 +619,7 @@ def _why(row: Row | None) -> str:
     return reason(code)
 
 
-def _sound(group: ShownGroup, row: Row | None) -> str:
+def _sound_reliability_line(group: ShownGroup, row: Row | None) -> str:
     """What a judge that is not to be distrusted does, in a line."""
     option, leaning = group.row("swap_consistency"), group.row("position_bias")
     classes = group.classes
@@ -640,7 +650,7 @@ _OF_METHOD = (
 """Flags that tell how a number was made, and take nothing from it: ``--full`` has them."""
 
 
-def _doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
+def _reliability_doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
     """What weakens a group's numbers besides what leads it."""
     leading, alpha = group.lead, group.row("krippendorff_alpha")
     code = leading.code if leading else None
@@ -682,7 +692,7 @@ def _doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
                 yield 6, f"{FEW}"
             elif flag not in (Flag.FEW_INFORMATIVE, *_IN_LEAD, *_OF_METHOD):
                 yield 6, f"{about}{flag.note(numbers)}"
-    yield from _unknown(group, code)
+    yield from _reliability_unknown(group, code)
 
 
 _CONFOUNDED = (
@@ -696,7 +706,7 @@ _UNPLACED = (
 )
 
 
-def _unknown(group: ShownGroup, code: LeadCode | None) -> Iterator[tuple[int, str]]:
+def _reliability_unknown(group: ShownGroup, code: LeadCode | None) -> Iterator[tuple[int, str]]:
     """What was never asked, so that no number shows it."""
     rows = [row for row in group.rows if row.get("conditions") and row["value"] is not None]
     if not rows or code in (LeadCode.NAMES_UNKNOWN, LeadCode.FEW_VERDICTS):
@@ -722,13 +732,13 @@ def lines_of(findings: Sequence[Remark], room: int) -> list[str]:
 
     Where there is too little, what makes judges unusable is written briefly, and never left out.
     """
-    written = _written(findings)
+    written = _reliability_findings(findings)
     if sum(map(len, written)) > room:
         brief = [
             replace(one, text=_BY_CODE.get(one.kind, one.text)) if one.severity < _HARMFUL else one
             for one in findings
         ]
-        written = _written(brief)
+        written = _reliability_findings(brief)
         n_kept = len(finding_lines(one for one in brief if one.severity < _HARMFUL))
     if sum(map(len, written)) <= room or len(written) == 1:
         return [line for lines in written for line in lines]
@@ -740,7 +750,7 @@ def lines_of(findings: Sequence[Remark], room: int) -> list[str]:
     return [*kept, *more]
 
 
-def _written(findings: Sequence[Remark]) -> list[list[str]]:
+def _reliability_findings(findings: Sequence[Remark]) -> list[list[str]]:
     """Findings as sentences, the lines of each."""
     names = tuple(one.who for one in findings if one.who)
     return [

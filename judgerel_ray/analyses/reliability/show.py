@@ -167,7 +167,7 @@ def coefficients_text(
     flip rate    0.500 [0.000, 1.000]  0.500        noise [1]
     ...
     """
-    coefficients, n_more = _first_groups(coefficients)
+    coefficients, n_more = _first_reliability_groups(coefficients)
     lines: list[str] = []
     say = lines.append
     notes: dict[str, int] = {}
@@ -182,13 +182,17 @@ def coefficients_text(
         for rows in rows_by_group(coefficients, names).values()
     ]
     failed = failed_by_group(failures, names)
-    compact = _compact(coefficients, varying, notes, failed) if len(groups) > 1 else None
+    compact = (
+        _compact_reliability_table(coefficients, varying, notes, failed)
+        if len(groups) > 1
+        else None
+    )
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _is_narrow(compact):
         say(compact)
         for found, text in group_leads(coefficients):  # the rest is in the table
             if found.code in WARNINGS:
                 say("")
-                for line in _wrapped(text):
+                for line in _wrapped_reliability_lines(text):
                     say(line)
     else:
         notes.clear()
@@ -199,14 +203,14 @@ def coefficients_text(
             failures_here = failed.get(tuple(cell(rows[0][name]) for name in names), {})
             for line in _sample_lines(rows, notes, failures_here):
                 say(line)
-            for text in _blocks(rows, notes):
+            for text in _reliability_group_blocks(rows, notes):
                 say(f"\n{text}")
     say("")
     for text in unasked(coefficients):
-        for line in _wrapped(text):
+        for line in _wrapped_reliability_lines(text):
             say(line)
         say("")
-    for line in _legend([row for rows in groups for row in rows], notes):
+    for line in _reliability_legend([row for rows in groups for row in rows], notes):
         say(line)
     if n_more:
         more = count_of(n_more, "more group")
@@ -214,7 +218,7 @@ def coefficients_text(
     return "\n".join(lines)
 
 
-def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+def _first_reliability_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """The groups that a reader of text may look through, and how many come after them."""
     names = group_columns(coefficients)
     if not names or coefficients.height <= _MOST_SHOWN:
@@ -232,7 +236,7 @@ def _in_order(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: not str(row["coefficient"]).startswith(first))
 
 
-def _compact(
+def _compact_reliability_table(
     coefficients: pl.DataFrame,
     varying: Sequence[str],
     notes: dict[str, int],
@@ -246,14 +250,15 @@ def _compact(
         "questions": [f"{row['n_items']:,}" for row in rows],
         "times asked": [f"{row['n_replications']:,}" for row in rows],
         "failed requests": [
-            _failed(failed.get(tuple(cell(row[name]) for name in names))) for row in rows
+            _reliability_failed_cell(failed.get(tuple(cell(row[name]) for name in names)))
+            for row in rows
         ],
         "categories": [cell(row["n_categories"]) for row in rows],
         "conditions": [cell(row["conditions"]) for row in rows],
         "unit": [cell(row["unit"]) for row in rows],
         "value [95 %]": [short_estimate(row) for row in rows],
         "noise floor": [number(row["noise_floor"]) for row in rows],
-        "remark": [_marks(row, notes) for row in rows],
+        "remark": [_reliability_value_marks(row, notes) for row in rows],
     }
     shown = ("value [95 %]", "noise floor", "remark")
     alike = [name for name, cells in columns.items() if len(set(cells)) == 1 and name not in shown]
@@ -263,7 +268,7 @@ def _compact(
     return "\n".join([*shared, "", table])
 
 
-def _failed(reasons: Mapping[str, int] | None) -> str:
+def _reliability_failed_cell(reasons: Mapping[str, int] | None) -> str:
     """A group's failed requests in a cell; a dash where there are none."""
     return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
 
@@ -286,17 +291,17 @@ def _sample_lines(
 
     for row in rows:
         if row["coefficient"] == "valid_rate":
-            marks = _marks(row, notes)
+            marks = _reliability_value_marks(row, notes)
             text += f", valid verdicts {short_estimate(row)}{' ' * bool(marks)}{marks}"
-    lines = _wrapped(f"{text}; {failures_in_words(failed)}" if failed else text)
+    lines = _wrapped_reliability_lines(f"{text}; {failures_in_words(failed)}" if failed else text)
     found = lead(rows)
     if found is None:
         return lines
     sentence = lead_text(found)
-    return lines + _wrapped(sentence[0].upper() + sentence[1:])
+    return lines + _wrapped_reliability_lines(sentence[0].upper() + sentence[1:])
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrapped_reliability_lines(text: str, indent: str = "") -> list[str]:
     """Lines that fit; a number keeps its percent sign, an interval its two ends."""
     tied = re.sub(r" %|, (?=[-0-9.]+\])", lambda found: found[0].replace(" ", "\u00a0"), text)
     return [
@@ -305,7 +310,7 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     ]
 
 
-def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
+def _reliability_group_blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
     """A group's tables, by what a reply without a verdict counts as and what is compared."""
     whole = any(row["coefficient"] == "valid_rate" and row["value"] == 1 for row in rows)
     rest = [row for row in rows if row["coefficient"] != "valid_rate"]
@@ -318,20 +323,24 @@ def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
         kinds = dict.fromkeys(row["conditions"] for row in of_policy) if both else [None]
         for kind in kinds:
             of_kind = [row for row in of_policy if not both or row["conditions"] == kind]
-            yield _block(
-                of_kind, [*heading, *(_compared(of_kind[0], of_policy) if both else [])], notes
+            yield _reliability_block(
+                of_kind,
+                [*heading, *(_reliability_table_scope(of_kind[0], of_policy) if both else [])],
+                notes,
             )
 
 
-def _compared(row: Row, rows: Sequence[Row]) -> list[str]:
+def _reliability_table_scope(row: Row, rows: Sequence[Row]) -> list[str]:
     """What the judgments of a table have in common."""
     if row["conditions"] is None:
         return ["Where the options stood:"]
     again = next((one for one in rows if one["conditions"] == REPEATABILITY), None)
-    return _wrapped(f"{conditions(row, again)}; unit: {row['unit']}:".capitalize())
+    return _wrapped_reliability_lines(
+        f"{conditions(row, again)}; unit: {row['unit']}:".capitalize()
+    )
 
 
-def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> str:
+def _reliability_block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> str:
     """One table, under what it rests on."""
     menus = {cast(int, n) for row in rows if (n := row["n_categories"]) is not None}
     counts = {cast(int, n) for row in rows if (n := row["n_compared"]) is not None}
@@ -341,10 +350,20 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
     reasons = {row["undefined"] for row in rows if not _has_value(row)}
     if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_value, rows)):
         names = ", ".join(coefficient_name(row) for row in rows)
-        marks = " ".join(dict.fromkeys(_marks(row, notes) for row in rows))
-        return "\n".join([*above, *_wrapped(f"{names}: {short_estimate(rows[0])} {marks}", "    ")])
+        marks = " ".join(dict.fromkeys(_reliability_value_marks(row, notes) for row in rows))
+        return "\n".join(
+            [
+                *above,
+                *_wrapped_reliability_lines(f"{names}: {short_estimate(rows[0])} {marks}", "    "),
+            ]
+        )
     lines = [
-        [coefficient_name(row), short_estimate(row), number(row["noise_floor"]), _marks(row, notes)]
+        [
+            coefficient_name(row),
+            short_estimate(row),
+            number(row["noise_floor"]),
+            _reliability_value_marks(row, notes),
+        ]
         for row in rows
     ]
     return "\n".join([*above, plain_table(_HEADS, lines)])
@@ -355,7 +374,7 @@ def _has_value(row: Row) -> bool:
     return row["value"] is not None or row["low"] is not None
 
 
-def _marks(row: Row, notes: dict[str, int]) -> str:
+def _reliability_value_marks(row: Row, notes: dict[str, int]) -> str:
     """What takes from a value: noise by name, the rest by its number among the notes."""
     texts = remarks(row)
     if row["undefined"] and row["value"] is None:
@@ -364,15 +383,15 @@ def _marks(row: Row, notes: dict[str, int]) -> str:
     return " ".join([*(["noise"] if NOISE in texts else []), *numbers])
 
 
-def _legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
+def _reliability_legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
     """What marks and columns mean, of the numbers that are there."""
     for text, n in notes.items():
-        yield from _wrapped(f"[{n}] {explanation(text)}", "    ")
+        yield from _wrapped_reliability_lines(f"[{n}] {explanation(text)}", "    ")
     if any(row["noise"] for row in rows):
-        yield from _wrapped(_NOISE)
+        yield from _wrapped_reliability_lines(_NOISE)
     there = [row for row in rows if row["coefficient"] != "valid_rate" and _has_value(row)]
     if any(row["n_categories"] is not None for row in there):
-        yield from _wrapped(_CATEGORIES)
+        yield from _wrapped_reliability_lines(_CATEGORIES)
     parts = []
     for of, text in _LEGEND:
         those = [row for row in there if str(row["coefficient"]).startswith(of)]
@@ -380,7 +399,7 @@ def _legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
         parts += [text.format(", ".join(dict.fromkeys(named)))] if those else []
     yield from ["How to read it:"] if parts else []
     for part in parts:
-        yield from _wrapped(f"  {part}", "    ")
+        yield from _wrapped_reliability_lines(f"  {part}", "    ")
 
 
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
@@ -476,8 +495,10 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
     every = [*questions.iter_rows(named=True)]
     keys = questions.columns[: questions.columns.index("item_id")]
     groups = groups_of(every, keys)
-    worst = sorted(every, key=_harm)
-    shown = [row for row in worst if _is_wrong(row) or _differs(row)][:_MOST_QUESTIONS]
+    worst = sorted(every, key=_question_harm_order)
+    shown = [row for row in worst if _is_wrong(row) or _question_replies_differ(row)][
+        :_MOST_QUESTIONS
+    ]
     labelled = any(row["accuracy"] is not None for row in every)
     merged = len(groups.varying) > _MOST_COLUMNS
     heads = ["group"] if merged else [name.replace("_", " ") for name in groups.varying]
@@ -489,8 +510,8 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
         [cell(row["item_id"]) for row in shown],
         [f"{row['n_judgments']:,}" for row in shown],
         [number(row["percent_agreement"]) for row in shown],
-        *([[_accuracy(row) for row in shown]] if labelled else []),
-        *([[_right(row) for row in shown]] if labelled else []),
+        *([[_question_accuracy_cell(row) for row in shown]] if labelled else []),
+        *([[_question_right_cell(row) for row in shown]] if labelled else []),
     ]
     heads += ["item_id", "replies", "agreement"]
     heads += ["accuracy [95 %]", "majority"] if labelled else []
@@ -499,23 +520,25 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
         for head, texts in zip(heads, cells, strict=True)
     ]
     table = Table("", columns, fits=True)
-    left = sum(_is_wrong(row) or _differs(row) for row in every) - len(shown)
+    left = sum(_is_wrong(row) or _question_replies_differ(row) for row in every) - len(shown)
     more = f"{count_of(left, 'more question')} of that kind in --full; " if left else ""
-    alike = [row for row in every if not _is_wrong(row) and not _differs(row)]
+    alike = [row for row in every if not _is_wrong(row) and not _question_replies_differ(row)]
     once = all(row["n_judgments"] == 1 for row in alike)
     rest = f"{more}{count_of(len(alike), 'question')} {'asked once' if once else 'answered alike'}"
     if labelled:
         n_right = sum(row["accuracy"] == 1 for row in alike)
         rest += f", {'all' if n_right == len(alike) else f'{n_right:,}'} of them known to be right"
     return short_blocks(
-        _scope(every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]),
+        _questions_scope_sentence(
+            every, len(groups.rows), groups.shared, is_judge=[*groups.varying] == ["judge"]
+        ),
         [*([table] if shown else []), Paragraph(rest, kind="soft")],
-        _findings(every),
+        _question_findings(every),
         ("see how far the judge agrees with itself", command),
     )
 
 
-def _harm(row: Row) -> tuple[bool, float]:
+def _question_harm_order(row: Row) -> tuple[bool, float]:
     """Wrong ones first, then by agreement."""
     agreement = row["percent_agreement"]
     return not _is_wrong(row), cast(float, 2.0 if agreement is None else agreement)
@@ -526,17 +549,17 @@ def _is_wrong(row: Row) -> bool:
     return row["majority_right"] is not None and cast(float, row["majority_right"]) < 0.5
 
 
-def _differs(row: Row) -> bool:
+def _question_replies_differ(row: Row) -> bool:
     return row["percent_agreement"] is not None and cast(float, row["percent_agreement"]) < 1
 
 
-def _accuracy(row: Row) -> str:
+def _question_accuracy_cell(row: Row) -> str:
     if row["accuracy"] is None:
         return "-"
     return share_with_ends({**row, "value": row["accuracy"]})
 
 
-def _right(row: Row) -> str:
+def _question_right_cell(row: Row) -> str:
     """Whether most replies are right."""
     if row["majority_right"] is None:
         return "-"
@@ -544,21 +567,23 @@ def _right(row: Row) -> str:
     return words.get(cast(float, row["majority_right"]), "tied")
 
 
-def _scope(every: Sequence[Row], n_groups: int, shared: str, *, is_judge: bool) -> str:
+def _questions_scope_sentence(
+    every: Sequence[Row], n_groups: int, shared: str, *, is_judge: bool
+) -> str:
     """Say of how many questions most replies are wrong, and how many have different replies."""
     n = len(every) // max(1, n_groups)
     who = f"{count_of(n_groups, 'judge' if is_judge else 'group')}, " if n_groups > 1 else ""
     each = " each" if n_groups > 1 and n * n_groups == len(every) else ""
     items = count_of(n if each or n_groups <= 1 else len(every), "question")
     replies = sum(cast(int, row["n_judgments"]) for row in every)
-    wrong, differing = sum(map(_is_wrong, every)), sum(map(_differs, every))
+    wrong, differing = sum(map(_is_wrong, every)), sum(map(_question_replies_differ, every))
     found = [f"{wrong:,} wrong"] if any(row["accuracy"] is not None for row in every) else []
     found.append(f"{differing:,} with different replies")
     asked = f"{who}{items}{each}{shared}: {count_of(replies, 'reply', 'replies')}"
     return f"{asked}; {', '.join(found)}"
 
 
-def _findings(every: Sequence[Row]) -> Iterator[Remark]:
+def _question_findings(every: Sequence[Row]) -> Iterator[Remark]:
     """What the numbers lack, and what agreement means here."""
     labelled = any(row["accuracy"] is not None for row in every)
     lacking: dict[str, int] = {}

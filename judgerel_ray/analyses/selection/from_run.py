@@ -57,7 +57,7 @@ def selection_of(
     """Accuracy, acceptance, ranking and calibration of every system of judgments."""
     items = known_items(judged, gold)
     systems = open_systems(judged, by=by, items=items)
-    return selection_tables(systems, options, chance=_chance(items))
+    return selection_tables(systems, options, chance=_selection_by_chance(items))
 
 
 def systems_of(
@@ -71,10 +71,10 @@ def systems_of(
     judged = _with_spent(judged)
     systems = open_systems(judged, by=by, items=known_items(judged, gold))
     with judged.naming():
-        return _compared(judged, systems, options or ComparisonOptions())
+        return _systems_at_equal_cost(judged, systems, options or ComparisonOptions())
 
 
-def _compared(
+def _systems_at_equal_cost(
     judged: Snapshot, systems: Sequence[System], options: ComparisonOptions
 ) -> SystemComparison:
     """Compare systems by what their answers cost, and at the temperature of those compared."""
@@ -91,7 +91,7 @@ def open_systems(
     judged = with_numbers(judged, CHANCES)
     frame, gold = judged.frame, items
     if judged.run is None:
-        right = _right(gold)
+        right = _right_answers_to_select(gold)
         columns = frame.collect_schema().names()
         if right is None and GOLD not in columns and "verdict" in columns:
             raise SweepError(
@@ -111,7 +111,7 @@ def open_systems(
     exact = exact_answers(judged.run, frame)
     if exact is not None:
         frame = pl.concat([frame, exact.lazy()], how="diagonal_relaxed")
-    right = _right(gold)
+    right = _right_answers_to_select(gold)
     if right is None or right.is_empty():
         raise SweepError(
             "the items of this run name no right option",
@@ -153,7 +153,7 @@ def selection_on_page(measured: PageData, _options: object) -> list[Block]:
         return []
     stated = judged.frame.filter(pl.col("confidence").is_not_null()).head(1).collect()
     items = known_items(judged, None)
-    right = _right(items)
+    right = _right_answers_to_select(items)
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
         return []
     try:
@@ -161,9 +161,11 @@ def selection_on_page(measured: PageData, _options: object) -> list[Block]:
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
         return [Section("Accept or reject", [Paragraph(f"Not told: {error.problem}.")])]
-    found = selection_tables(systems, chance=_chance(items)).tables()
+    found = selection_tables(systems, chance=_selection_by_chance(items)).tables()
     several = len(systems) > 1
-    compared = _compared(judged, systems, ComparisonOptions()).tables() if several else {}
+    compared = (
+        _systems_at_equal_cost(judged, systems, ComparisonOptions()).tables() if several else {}
+    )
     return selection_sections(found, compared)
 
 
@@ -228,7 +230,7 @@ def _refuse_two(items: pl.DataFrame, file: str) -> None:
         )
 
 
-def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
+def _right_answers_to_select(items: pl.DataFrame | None) -> pl.DataFrame | None:
     """What is right of each item."""
     if items is None:
         return None
@@ -244,7 +246,7 @@ def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
     return right.join(asked, on=keys, how="semi")
 
 
-def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
+def _selection_by_chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
     """One by the number of options, by benchmark and item."""
     if items is None or not isinstance(items.schema.get("options"), pl.List):
         return {}
@@ -265,9 +267,9 @@ _LABELS = labels_for(26 + 26 * 26)
 
 def run_chances(run: RunDirectory) -> list[pl.DataFrame]:
     """Tables of ``margin`` and ``probability`` of a run's verdicts; none where it has none."""
-    found = [_margins(run)] if run.exists(CONFUSIONS) else []
+    found = [_margins_to_select_by(run)] if run.exists(CONFUSIONS) else []
     if run.exists(DISTRIBUTIONS):
-        found.append(_probabilities(run))
+        found.append(_selection_probabilities(run))
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     if any(ask.verdict_logprobs for ask in sweep.ask):  # texts are read for nothing less
         found.append(_read_at_verdicts(run))
@@ -300,7 +302,7 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
     )
 
 
-def _margins(run: RunDirectory) -> pl.DataFrame:
+def _margins_to_select_by(run: RunDirectory) -> pl.DataFrame:
     """The margin of every matrix, of the mode named first where there are several."""
     rows = run_uncertainty_tables(run).judgments.sort("mode", nulls_last=True)
     names = ["judge", "benchmark", "item_id", "template", "temperature"]
@@ -309,7 +311,7 @@ def _margins(run: RunDirectory) -> pl.DataFrame:
     return one.select(*names, "margin").join(asked, on="benchmark")
 
 
-def _probabilities(run: RunDirectory) -> pl.DataFrame:
+def _selection_probabilities(run: RunDirectory) -> pl.DataFrame:
     """The probability of each verdict, as its distribution has it."""
     rows = _of_options(run).filter(pl.col("verdict").is_not_null())
     at_most = pl.col("probability").clip(0, 1)

@@ -242,14 +242,14 @@ def selection_tables(
     proven: list[Row] = []
     for system in systems:
         named: Row = {**system.name, "system": system.label}
-        plain = named | _plain(system, chance or {})
+        plain = named | _system_accepting_all(system, chance or {})
         kinds = options.of(system)
         if not kinds:
             rejected = {"n_rejected": system.rows.height, "undefined": "no_confidence"}
             summary.append(plain | rejected)
         for kind in kinds:
             of = named | {"confidence": kind}
-            summary.append({**plain, **of, **_ranked(system, kind, options)})
+            summary.append({**plain, **of, **_answers_ranked_to_select(system, kind, options)})
             curves += [of | row for row in acceptance_rows(system, kind, band=options.band)]
             bins += [of | row for row in reliability_rows(system, kind, n_bins=options.n_bins)]
             found = guarantee_row(
@@ -276,7 +276,7 @@ def _refuse_absent(systems: Sequence[System], options: SelectionOptions) -> None
             )
 
 
-def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
+def _system_accepting_all(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     """What a system's answers are worth if all are accepted."""
     rows, right, items = system.rows, system.right_N, system.items_N
     readable = rows["verdict"].is_not_null().to_numpy()
@@ -297,7 +297,7 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     }
 
 
-def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
+def _answers_ranked_to_select(system: System, kind: str, options: SelectionOptions) -> Row:
     """How well a confidence ranks the answers, and whether it means what it says."""
     scores, right, items = system.scores_N(kind), system.right_N, system.items_N
     sure = ~np.isnan(scores)
@@ -316,10 +316,12 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
         "few": few_answers(scores, right, items),
         "undefined": ranking.undefined,
     }
-    return found | _calibrated(system, scores, options)
+    return found | _system_calibration(system, scores, options)
 
 
-def _calibrated(system: System, scores: NDArray[np.float64], options: SelectionOptions) -> Row:
+def _system_calibration(
+    system: System, scores: NDArray[np.float64], options: SelectionOptions
+) -> Row:
     """Calibration of a confidence."""
     right, items = system.right_N, system.items_N
     sure = ~np.isnan(scores)

@@ -65,18 +65,18 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     several = len({tuple(row[name] for name in [*keys, "system"]) for row in every}) > 1
     risks = dict.fromkeys(number(row["risk"], 2).rstrip("0") for row in kept.values())
     columns = {
-        "accuracy [95 %]": lambda row: _ends(row, "accuracy", "low", "high"),
-        "AUROC [95 %]": lambda row: _ends(row, "auroc", "auroc_low", "auroc_high"),
-        "from": lambda row: _threshold(row["kept"]),
+        "accuracy [95 %]": lambda row: _selected_value_cell(row, "accuracy", "low", "high"),
+        "AUROC [95 %]": lambda row: _selected_value_cell(row, "auroc", "auroc_low", "auroc_high"),
+        "from": lambda row: _acceptance_threshold_cell(row["kept"]),
         "accepted": lambda row: percent(row["kept"].get("acceptance")),
-        "wrong [95 %]": lambda row: _ends(row["kept"], "error", "low", "high"),
+        "wrong [95 %]": lambda row: _selected_value_cell(row["kept"], "error", "low", "high"),
     }
     text = "AUROC: chance that a right answer is the surer; from: least confidence accepted"
     if any(row["kept"].get("threshold") is not None for row in rows):
         text += "; accepted, wrong: there, on questions held out"
     below = Paragraph(text, kind="soft")
     return short_blocks(
-        _accepting(every, keys, groups, risks),
+        _accepted_share_sentence(every, keys, groups, risks),
         [*short_table(rows, groups, columns, what="row"), below],
         [one for row in rows for one in _of_selection(row, groups.of(row))],
         ("compare the systems question by question", command if several else None),
@@ -84,7 +84,7 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     )
 
 
-def _ends(row: Row, value: str, low: str, high: str) -> str:
+def _selected_value_cell(row: Row, value: str, low: str, high: str) -> str:
     """A number with its interval, a dash where there is none."""
     if row.get(value) is None:
         return "-"
@@ -93,11 +93,11 @@ def _ends(row: Row, value: str, low: str, high: str) -> str:
     return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
 
 
-def _threshold(row: Row) -> str:
+def _acceptance_threshold_cell(row: Row) -> str:
     return "none" if row.get("threshold") is None else f"{row['threshold']:.4g}"
 
 
-def _accepting(
+def _accepted_share_sentence(
     every: Sequence[Row], keys: Sequence[str], groups: Groups, risks: Mapping[str, None]
 ) -> str:
     """Say what is accepted, of how many questions."""
@@ -177,14 +177,16 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         **({"row": lambda row: str(every.index(row) + 1)} if several else {}),
         "first": lambda row: cell(row["first"]),
         "second": lambda row: cell(row["second"]),
-        "second - first [95 %]": lambda row: _ends(row, "difference", "low", "high"),
+        "second - first [95 %]": lambda row: _selected_value_cell(row, "difference", "low", "high"),
         "p, Holm": short_p("p_holm"),
-        "errors": lambda row: _ends(row, "error_difference", "error_low", "error_high"),
+        "errors": lambda row: _selected_value_cell(
+            row, "error_difference", "error_low", "error_high"
+        ),
     }
     by = any(row["error_difference"] is not None for row in every)
     who = {groups.of(row): f"row {place}" for place, row in enumerate(every, start=1)}
     numbered = {one: who[one] if several else "" for one in who}
-    findings = [one for row in every for one in _of_pair(row, numbered[groups.of(row)])]
+    findings = [one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])]
     findings += _of_costs(tables["matched_cost"])
     findings += _of_preferences(tables["self_preference"])
     return short_blocks(
@@ -201,7 +203,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     )  # fmt: skip
 
 
-def _of_pair(row: Row, who: str) -> Iterator[Remark]:
+def _system_pair_remarks(row: Row, who: str) -> Iterator[Remark]:
     """Which of two systems is better, or why that is open."""
     if row["undefined"]:
         yield Remark(text=f"not compared: {reason(row['undefined'])}", who=who, severity=GRAVE)
@@ -232,7 +234,7 @@ def _of_costs(costs: pl.DataFrame) -> Iterator[Remark]:
         decided = "" if p is not None and p < _SURE else ", no difference shown"
         text = (
             f"against {cell(row['first'])} {what}: "
-            f"{_ends(row, 'difference', 'low', 'high')}{decided}"
+            f"{_selected_value_cell(row, 'difference', 'low', 'high')}{decided}"
         )
         severity = PLAIN if not decided and row["difference"] > 0 else WEAK
         yield Remark(text=text, who=who, severity=severity)
@@ -253,6 +255,6 @@ def _of_preferences(rows: pl.DataFrame) -> Iterator[Remark]:
             continue
         text = _FINDINGS.get(str(row["finding"]), reason(row["finding"]))
         if row["self_difference"] is not None:
-            text += f" ({_ends(row, 'self_difference', 'self_low', 'self_high')})"
+            text += f" ({_selected_value_cell(row, 'self_difference', 'self_low', 'self_high')})"
         severity = PLAIN if row["finding"] == "not_distinguishable" else HARMFUL
         yield Remark(text=text, who=who, severity=severity, kind=str(row["finding"]))

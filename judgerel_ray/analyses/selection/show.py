@@ -73,8 +73,8 @@ def selection_sections(
     See ``tests/analyses/selection/test_from_run.py``.
     """
     return [
-        Section("Accept or reject", _accepted(selection)),
-        Section("Confidence", _confidence(selection)),
+        Section("Accept or reject", _accepted_share_section(selection)),
+        Section("Confidence", _selection_confidences(selection)),
         Section("Systems compared", compared_blocks(comparison)),
         Section("Self-preference", preference_blocks(comparison)),
     ]
@@ -90,12 +90,12 @@ def selection_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """
     if tables["systems"].is_empty():
         return [Paragraph("no answer whose right answer is known")]
-    return [*_accepted(tables), *_confidence(tables)]
+    return [*_accepted_share_section(tables), *_selection_confidences(tables)]
 
 
-def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+def _accepted_share_section(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Accuracy if every answer is accepted, and against the share accepted, by role."""
-    accuracy = _accuracy(tables["systems"])
+    accuracy = _system_accuracy_table(tables["systems"])
     acceptance = tables["acceptance"]
     if acceptance.is_empty():
         return [accuracy]
@@ -119,7 +119,7 @@ def _accepted(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     ]
 
 
-def _accuracy(systems: pl.DataFrame) -> Table:
+def _system_accuracy_table(systems: pl.DataFrame) -> Table:
     """Accuracy of every system."""
     rows = systems.unique("system", keep="first", maintain_order=True).to_dicts()
     lines = [
@@ -131,7 +131,7 @@ def _accuracy(systems: pl.DataFrame) -> Table:
     ]
     right, by_chance = row_columns(["right", "by chance"], lines)
     columns = [
-        *_named(rows)[:1],
+        *_system_name_columns(rows)[:1],
         right,
         estimates("accuracy [95 %]", rows, "accuracy"),
         by_chance,
@@ -163,10 +163,16 @@ def _operating_points(acceptance: pl.DataFrame) -> Table:
         for row in near
     ]  # fmt: skip
     columns = [
-        *_named(near),
+        *_system_name_columns(near),
         *row_columns(["from", "accepted", "share"], places),
-        estimates("accuracy [95 %]", near, "accuracy", lambda row: _turned(row, "")),
-        Column(head="band", cells=[_turned(row, "band_") for row in near], is_number=True),
+        estimates(
+            "accuracy [95 %]", near, "accuracy", lambda row: _system_accuracy_interval(row, "")
+        ),
+        Column(
+            head="band",
+            cells=[_system_accuracy_interval(row, "band_") for row in near],
+            is_number=True,
+        ),
     ]
     return Table("Accepted from a confidence on: some of the thresholds that occur", columns)
 
@@ -184,7 +190,7 @@ def band_words(row: Row) -> str:
     return f"Bonferroni over {row['band_thresholds']} thresholds"
 
 
-def _turned(row: Row, which: str) -> str:
+def _system_accuracy_interval(row: Row, which: str) -> str:
     """The interval of an accuracy, from that of its error."""
     low, high = row[f"{which}low"], row[f"{which}high"]
     if not isinstance(low, float) or not isinstance(high, float):
@@ -192,7 +198,7 @@ def _turned(row: Row, which: str) -> str:
     return f"[{1 - high:.3f}, {1 - low:.3f}]"
 
 
-def _confidence(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+def _selection_confidences(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """How confidences rank, whether they mean what they say, and thresholds with a guarantee."""
     rows = tables["systems"].filter(pl.col("confidence").is_not_null()).to_dicts()
     if not rows:
@@ -206,16 +212,18 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
             confidence_figures(tables["acceptance"]),
             [CONFIDENCE_LINES[kind] for kind in CONFIDENCE_LINES if kind in kinds],
         ),
-        _long("All confidences", "Confidence of every system", _ranking(rows)),
+        _long_selection_table(
+            "All confidences", "Confidence of every system", _system_ranking_table(rows)
+        ),
         Folded(
             "Reliability diagrams, bins of equal mass",
             [Figures(reliability_figures(tables["reliability"]))],
         ),
-        *_guarantees(tables["guarantees"].to_dicts()),
+        *_acceptance_guarantees(tables["guarantees"].to_dicts()),
     ]
 
 
-def _ranking(rows: Sequence[Row]) -> list[Column]:
+def _system_ranking_table(rows: Sequence[Row]) -> list[Column]:
     """AUROC, AURC, calibration, Brier, rejected."""
     beside = [
         [
@@ -226,11 +234,11 @@ def _ranking(rows: Sequence[Row]) -> list[Column]:
         for row in rows
     ]
     auroc = Column(
-        head="AUROC [95 %]", cells=[_auroc(row) for row in rows],
+        head="AUROC [95 %]", cells=[_system_auroc_cell(row) for row in rows],
         small=[ends_of(row, "auroc") for row in rows], is_number=True,
     )  # fmt: skip
     return [
-        *_named(rows),
+        *_system_name_columns(rows),
         auroc,
         estimates("AURC [95 %]", rows, "aurc", lambda row: ends_of(row, "aurc")),
         rounded("of no use", rows, "aurc_floor"),
@@ -238,7 +246,7 @@ def _ranking(rows: Sequence[Row]) -> list[Column]:
     ]
 
 
-def _auroc(row: Row) -> str:
+def _system_auroc_cell(row: Row) -> str:
     """AUROC and what must be known of it, or why there is none."""
     if row["auroc"] is None and row["undefined"]:
         return f"- ({reason(row['undefined'])})"
@@ -248,7 +256,7 @@ def _auroc(row: Row) -> str:
     return f"{ranked}, {reason(row['few'])} answers" if row["few"] else ranked
 
 
-def _guarantees(rows: Sequence[Row]) -> list[Block]:
+def _acceptance_guarantees(rows: Sequence[Row]) -> list[Block]:
     """Thresholds with a guarantee."""
     if not rows:
         return []
@@ -258,7 +266,7 @@ def _guarantees(rows: Sequence[Row]) -> list[Block]:
         for row in rows
     ]  # fmt: skip
     columns = [
-        *_named(rows),
+        *_system_name_columns(rows),
         Column(head="accept from", cells=start),
         counts("held out", [row["n_heldout"] for row in rows]),
         counts("accepted", [row["n_accepted"] for row in rows]),
@@ -269,7 +277,7 @@ def _guarantees(rows: Sequence[Row]) -> list[Block]:
         f"{rows[0]['delta']:g}, learnt on {_split(rows[0])}, tried on the other half"
         + (_EACH if len(rows) > 1 else "")
     )
-    return [_long("All thresholds with a guarantee", caption, columns)]
+    return [_long_selection_table("All thresholds with a guarantee", caption, columns)]
 
 
 def _split(row: Row) -> str:
@@ -278,12 +286,12 @@ def _split(row: Row) -> str:
     return f"{what}, seed {row['seed']}"
 
 
-def _named(rows: Sequence[Row]) -> list[Column]:
+def _system_name_columns(rows: Sequence[Row]) -> list[Column]:
     """The columns that say whose answers, and by which confidence."""
     return key_columns(rows, ("system", "confidence"))
 
 
-def _long(summary: str, caption: str, columns: Sequence[Column]) -> Block:
+def _long_selection_table(summary: str, caption: str, columns: Sequence[Column]) -> Block:
     """A table, folded under a line where it is long."""
     whole = Table(caption, columns, cards=True)
     return Folded(summary, [whole]) if len(columns[0].cells) > _MOST_ROWS else whole
@@ -323,7 +331,7 @@ def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[Figure]
     if acceptance.is_empty():
         return []
     setting = [name for name in names if name not in _NOT_SETTING]
-    start = _start(acceptance)  # one for all, so that judges can be compared by eye
+    start = _acceptance_axis_start(acceptance)  # one for all, so that judges can be compared by eye
     varying = [name for name in setting if name == "judge" or acceptance[name].n_unique() > 1]
     return [
         _role_figure(part, start, group_label(part.row(0, named=True), varying))
@@ -359,7 +367,7 @@ def _role_figure(part: pl.DataFrame, start: float, label: str) -> Figure:
         rows = of_system.sort("acceptance")
         role = str(rows["role"][0]) if "role" in rows.columns else "judge"
         style, name = LINES.get(role, LINES["judge"])
-        marks += [_step(rows, style), *_bars(rows, str(system))]
+        marks += [_accepted_share_steps(rows, style), *_acceptance_interval_bars(rows, str(system))]
         texts.append(f"{name}: {_points_text(rows.to_dicts())}")
     caption = f"{label or 'all answers'}, {part['confidence'][0]} confidence"
     return _acceptance_figure(f", {label}", "; ".join(texts), marks, start, caption)
@@ -374,14 +382,14 @@ def _acceptance_figure(
         description=description,
         caption=caption,
         x=Axis(title="share accepted, surest first", values=_QUARTERS),
-        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        y=Axis(title="accuracy", start=start, values=_acceptance_axis_marks(start), grid=True),
         marks=marks,
         width=362,
         height=228,
     )
 
 
-def _step(rows: pl.DataFrame, style: str) -> Mark:
+def _accepted_share_steps(rows: pl.DataFrame, style: str) -> Mark:
     """A line of steps through the operating points, from the strictest threshold on."""
     return Mark(shape="step", style=style, data=rows, x="acceptance", y="accuracy")
 
@@ -397,14 +405,14 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[Figure]:
     if acceptance.is_empty():
         return []
     found = []
-    start = _start(acceptance)
+    start = _acceptance_axis_start(acceptance)
     for (system,), part in acceptance.group_by("system", maintain_order=True):
         if part["confidence"].n_unique() < 2:
             continue
         marks, texts = [], []
         for (kind,), of_kind in part.group_by("confidence", maintain_order=True):
             rows = of_kind.sort("acceptance")
-            marks.append(_step(rows, CONFIDENCE_LINES[str(kind)][0]))
+            marks.append(_accepted_share_steps(rows, CONFIDENCE_LINES[str(kind)][0]))
             texts.append(f"{kind}: {_points_text(rows.to_dicts())}")
         name, of = str(system), f" by confidence, {system}"
         found.append(_acceptance_figure(of, "; ".join(texts), marks, start, name))
@@ -431,12 +439,16 @@ def band_figures(acceptance: pl.DataFrame) -> list[Figure]:
                 Mark(shape="step_area", style="area", data=ends, x="acceptance", y=low, y2=high)
                 for low, high in (("band_low", "band_high"), ("low", "high"))
             ),
-            _step(rows, "line"),
+            _accepted_share_steps(rows, "line"),
         ]
         label = f"{system}, {kind}"
         made = band_words(rows.row(0, named=True))
         description = f"{_points_text(rows.to_dicts())}; band: {made}"
-        found.append(_acceptance_figure(f", {label}", description, marks, _start(part), label))
+        found.append(
+            _acceptance_figure(
+                f", {label}", description, marks, _acceptance_axis_start(part), label
+            )
+        )
     return found
 
 
@@ -477,20 +489,20 @@ def reliability_figures(reliability: pl.DataFrame) -> list[Figure]:
     return found
 
 
-def _start(part: pl.DataFrame) -> float:
+def _acceptance_axis_start(part: pl.DataFrame) -> float:
     """Where a figure begins: a quarter that leaves room below all points, not all intervals."""
     room = cast(float, part["accuracy"].min()) - 0.1
     return max((q for q in _QUARTERS[:-1] if q <= room), default=0.0)
 
 
-def _ys(start: float) -> list[float]:
+def _acceptance_axis_marks(start: float) -> list[float]:
     """Marks of the vertical axis."""
     if start < 0.5:
         return [q for q in _QUARTERS if q >= start]
     return [round(0.1 * tenth, 1) for tenth in range(1, 11) if 0.1 * tenth >= start - 1e-9]
 
 
-def _bars(rows: pl.DataFrame, system: str) -> list[Mark]:
+def _acceptance_interval_bars(rows: pl.DataFrame, system: str) -> list[Mark]:
     """Operating points with their intervals, where there are not too many to see."""
     some = rows.gather_every(max(1, -(-rows.height // _MOST_BARS)))
     texts = [
@@ -595,12 +607,12 @@ def compared_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     )
     return [
         Paragraph(READ_PAIRS.format(n_comparisons=rows[0]["n_comparisons"])),
-        Folded("All pairs", [Table(caption, _pairs(rows), cards=True)]),
-        *_matched(tables["matched_cost"].to_dicts()),
+        Folded("All pairs", [Table(caption, _system_pair_table(rows), cards=True)]),
+        *_system_equal_cost_table(tables["matched_cost"].to_dicts()),
     ]
 
 
-def _pairs(rows: Sequence[Row]) -> list[Column]:
+def _system_pair_table(rows: Sequence[Row]) -> list[Column]:
     """Systems two by two; no counts where questions have several answers."""
     tests = [[p_value(row["p"]), p_value(row["p_holm"])] for row in rows]
     return [
@@ -622,7 +634,7 @@ def _pairs(rows: Sequence[Row]) -> list[Column]:
     ]  # fmt: skip
 
 
-def _matched(rows: Sequence[Row]) -> list[Block]:
+def _system_equal_cost_table(rows: Sequence[Row]) -> list[Block]:
     """Judges against the same cost, or why that cannot be told."""
     if not rows:
         return []
@@ -631,7 +643,7 @@ def _matched(rows: Sequence[Row]) -> list[Block]:
     lines = [
         [
             str(row["second"]), str(row["baseline"]),
-            *([str(row["first"]), _replies(row), costing(row["first_cost"]),
+            *([str(row["first"]), _system_replies_bought(row), costing(row["first_cost"]),
                costing(row["second_cost"])] if is_known else [""] * 4),
         ]
         for row, is_known in zip(rows, known, strict=True)
@@ -654,7 +666,7 @@ def _matched(rows: Sequence[Row]) -> list[Block]:
     return [Paragraph(READ_MATCHED), Table(caption, columns, cards=True)]
 
 
-def _replies(row: Row) -> str:
+def _system_replies_bought(row: Row) -> str:
     """How many replies of a model make the baseline."""
     return f"{row['votes']} of {row['votes_wanted']}" if row["baseline"] == "votes" else "1"
 
@@ -675,14 +687,14 @@ def preference_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
         Column(head="judge", cells=[str(row["judge"]) for row in rows]),
         Column(head="temperature", cells=heats),
         estimates("accuracy, participant - evaluator only [95 %]", rows, "difference"),
-        *(_picked(head, rows, name) for name, head in _SHARES.items()),
+        *(_self_selection_picks(head, rows, name) for name, head in _SHARES.items()),
         estimates("other participants pick it", rows, "own_picked_by_others", lambda _: ""),
         Column(head="remark", cells=[preference_remark(row) for row in rows], kind="remark"),
     ]
     return [Paragraph(READ_PREFERENCE), Table("Self-preference", columns, cards=True)]
 
 
-def _picked(head: str, rows: Sequence[Row], name: str) -> Column:
+def _self_selection_picks(head: str, rows: Sequence[Row], name: str) -> Column:
     """How often the own answer is picked, as evaluator, and the difference with its test."""
     return Column(
         head=f"{head}, difference [95 %]",

@@ -109,12 +109,16 @@ def pair_tables(
     rows: list[dict[str, object]] = []
     shares: list[dict[str, object]] = []
     for first, second in pairs:
-        names = {"benchmark": _benchmark(first), "first": first.label, "second": second.label}
+        names = {
+            "benchmark": _benchmark_of_system(first),
+            "first": first.label,
+            "second": second.label,
+        }
         accuracy = joined_accuracy(
             one_answer(first.rows, options.answer), one_answer(second.rows, options.answer)
         )
         kind = _shared_confidence(first, second, options)
-        equal = None if kind is None else _equal(first, second, kind, options)
+        equal = None if kind is None else _systems_equally_accepted(first, second, kind, options)
         columns = {**accuracy_columns(accuracy), **error_columns(equal, kind)}
         rows.append({**names, **columns, "answer": options.answer})
         if equal is not None:
@@ -130,9 +134,9 @@ def system_pairs(systems: Sequence[System]) -> Iterator[tuple[System, System]]:
     >>> list(system_pairs([]))
     []
     """
-    for benchmark in sorted({str(_benchmark(one)) for one in systems}):
-        of_benchmark = (one for one in systems if str(_benchmark(one)) == benchmark)
-        yield from combinations(sorted(of_benchmark, key=_rank), 2)
+    for benchmark in sorted({str(_benchmark_of_system(one)) for one in systems}):
+        of_benchmark = (one for one in systems if str(_benchmark_of_system(one)) == benchmark)
+        yield from combinations(sorted(of_benchmark, key=_system_sort_rank), 2)
 
 
 def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
@@ -200,7 +204,9 @@ def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     ]
 
 
-def _equal(first: System, second: System, kind: str, options: ComparisonOptions) -> EqualAcceptance:
+def _systems_equally_accepted(
+    first: System, second: System, kind: str, options: ComparisonOptions
+) -> EqualAcceptance:
     """Errors of two systems at equal acceptance."""
     sides = [
         checked_answers(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)
@@ -215,12 +221,12 @@ def _shared_confidence(first: System, second: System, options: ComparisonOptions
     return next((name for name in wanted if name in both), None)
 
 
-def _benchmark(system: System) -> object:
+def _benchmark_of_system(system: System) -> object:
     """The benchmark of a system, where files name one."""
     return system.name.get("benchmark")
 
 
-def _rank(system: System) -> int:
+def _system_sort_rank(system: System) -> int:
     """Models alone first, then judges."""
     role = system.name.get("role")
     return _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)
@@ -359,12 +365,16 @@ def matched_cost_table(
         row
         for judge in systems
         if judge.name.get("role") in JUDGING
-        for row in _against(judge, _compared(judge, systems, options), spending, options)
+        for row in _judge_against_systems(
+            judge, _systems_before_judge(judge, systems, options), spending, options
+        )
     ]
     return MatchedCosts.frame(with_holm(rows))
 
 
-def _compared(judge: System, systems: Sequence[System], options: ComparisonOptions) -> list[System]:
+def _systems_before_judge(
+    judge: System, systems: Sequence[System], options: ComparisonOptions
+) -> list[System]:
     """The models alone whose answers could stand before this judge."""
     return [
         one
@@ -375,7 +385,7 @@ def _compared(judge: System, systems: Sequence[System], options: ComparisonOptio
     ]
 
 
-def _against(
+def _judge_against_systems(
     judge: System, pool: Sequence[System], spending: AnswerCosts, options: ComparisonOptions
 ) -> Iterator[dict[str, object]]:
     """One judge against both baselines."""
@@ -402,10 +412,12 @@ def _against(
         for baseline in ("single", "votes"):
             yield {**row, "baseline": baseline, "undefined": why}
         return
-    total = spending.judging[judge.label] + sum(_cost(one, spending) for one in is_shown)
+    total = spending.judging[judge.label] + sum(
+        _system_answer_cost(one, spending) for one in is_shown
+    )
     for baseline in ("single", "votes"):
         wanted = {
-            id(one): 1 if baseline == "single" else _affordable(one, total, spending)
+            id(one): 1 if baseline == "single" else _system_replies_for_money(one, total, spending)
             for one in pool
         }
         answers = [
@@ -419,23 +431,25 @@ def _against(
             **row,
             "baseline": baseline,
             "first": best.label,
-            "first_cost": used * _cost(best, spending),
+            "first_cost": used * _system_answer_cost(best, spending),
             "second_cost": total,
             "votes": round(used),
             "votes_wanted": wanted[id(best)],
-            **_compare(answer, judge, options),
+            **_system_against_answer(answer, judge, options),
         }
 
 
-def _affordable(one: System, total: float, spending: AnswerCosts) -> int:
+def _system_replies_for_money(one: System, total: float, spending: AnswerCosts) -> int:
     """How many replies of a model that money buys; of one that costs nothing, all there are."""
-    price = _cost(one, spending)
+    price = _system_answer_cost(one, spending)
     if price <= 0:
         return int(one.rows.group_by(QUESTION).len()["len"].max() or 1)  # type: ignore[arg-type]
     return max(1, int(total / price * (1 + _ROUNDING)))
 
 
-def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) -> dict[str, object]:
+def _system_against_answer(
+    answer: pl.DataFrame, judge: System, options: ComparisonOptions
+) -> dict[str, object]:
     """A judge against one answer a question, all accepted and at equal acceptance."""
     accuracy = accuracy_columns(joined_accuracy(answer, one_answer(judge.rows, options.answer)))
     if not judge.rows["stated"].count() or not answer["sure"].count():
@@ -453,7 +467,7 @@ def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) ->
     return accuracy | error_columns(equal, "stated")
 
 
-def _cost(one: System, spending: AnswerCosts) -> float:
+def _system_answer_cost(one: System, spending: AnswerCosts) -> float:
     """What one answer of a model alone costs; a request where nothing else is known."""
     return spending.alone.get(tuple(one.name.get(name) for name in _ALONE), 1.0)
 
@@ -511,11 +525,11 @@ def preference_table(
             found = joined_accuracy(alone, answers)
             row |= as_columns(found, "n_questions", "difference", "low", "high", "p",
                               participant="second", evaluator_only="first")  # fmt: skip
-        rows.append(row | _picks(participant, answers, alone, systems, options))
-    return SelfPreferences.frame(_judged(rows))
+        rows.append(row | _self_chosen_answers(participant, answers, alone, systems, options))
+    return SelfPreferences.frame(_self_selection_findings(rows))
 
 
-def _picks(
+def _self_chosen_answers(
     participant: System,
     answers: pl.DataFrame,
     alone: pl.DataFrame | None,
@@ -532,13 +546,17 @@ def _picks(
     models = [name for name in shown.columns if name not in (QUESTION, "__gold")]
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
     disputed = shown.filter(differ & pl.col(judge_name).is_not_null())
-    picked = _picked(answers, disputed, judge_name)
+    picked = _is_self_selected(answers, disputed, judge_name)
     found: _Row = {"n_disputed": disputed.height, "own_picked": picked["own"].mean()}
     if alone is not None:
-        as_evaluator = _picked(alone, disputed, judge_name).select(QUESTION, control="own")
-        found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, judge_name)
+        as_evaluator = _is_self_selected(alone, disputed, judge_name).select(
+            QUESTION, control="own"
+        )
+        found |= _self_selection_columns(
+            "self", "as_evaluator", picked, as_evaluator, disputed, judge_name
+        )
     others = [
-        _picked(one_answer(one.rows, options.answer), disputed, judge_name)
+        _is_self_selected(one_answer(one.rows, options.answer), disputed, judge_name)
         for one in systems
         if one.name.get("judge") != judge_name
         and _same_setting(one, participant)
@@ -547,14 +565,16 @@ def _picks(
     ]
     if others:
         by_others = pl.concat(others).group_by(QUESTION).agg(control=pl.col("own").mean())
-        against = _columns("own", "by_others", picked, by_others, disputed, judge_name)
+        against = _self_selection_columns(
+            "own", "by_others", picked, by_others, disputed, judge_name
+        )
         found |= against | {"n_disputed": against["n_own"]}
     found.pop("n_own", None)
     lacking = "no_evaluator_only" if alone is None else None if others else "no_other_judge"
     return found | {"undefined": lacking}
 
 
-def _columns(
+def _self_selection_columns(
     name: str,
     control: str,
     picked: pl.DataFrame,
@@ -583,25 +603,27 @@ def _columns(
     return row
 
 
-def _judged(rows: Sequence[_Row]) -> list[_Row]:
+def _self_selection_findings(rows: Sequence[_Row]) -> list[_Row]:
     """Adjust for the number of judges, and say what is found."""
-    larger = [_larger(row) for row in rows]
-    columns = [[_number(row, name) for row in rows] for name in ("self_p", "self_wrong_p")]
+    larger = [_self_selection_p_value(row) for row in rows]
+    columns = [
+        [_system_row_number(row, name) for row in rows] for name in ("self_p", "self_wrong_p")
+    ]
     n_judges = sum(p is not None for p in columns[0])
     adjusted = zip(*(holm(one) for one in (*columns, larger)), strict=True)
     return [
         {
             **row, "self_p_holm": p, "self_wrong_p_holm": q, "favours_p_holm": both,
-            "n_judges": n_judges, "finding": _finding(row, p, both),
+            "n_judges": n_judges, "finding": _self_selection_finding(row, p, both),
         }
         for row, (p, q, both) in zip(rows, adjusted, strict=True)
     ]  # fmt: skip
 
 
-def _larger(row: _Row) -> float | None:
+def _self_selection_p_value(row: _Row) -> float | None:
     """The p of picking its own more often than by opinion and than others who saw it; 1 if not."""
-    p = [_number(row, name) for name in ("self_p", "own_p")]
-    sizes = [_number(row, name) for name in ("self_difference", "own_difference")]
+    p = [_system_row_number(row, name) for name in ("self_p", "own_p")]
+    sizes = [_system_row_number(row, name) for name in ("self_difference", "own_difference")]
     if any(one is None for one in sizes):
         return None
     if any(one is None for one in p) or any((one or 0.0) <= 0 for one in sizes):
@@ -609,9 +631,9 @@ def _larger(row: _Row) -> float | None:
     return max(one for one in p if one is not None)
 
 
-def _finding(row: _Row, p: float | None, both: float | None) -> str | None:
+def _self_selection_finding(row: _Row, p: float | None, both: float | None) -> str | None:
     """What is found of a judge; None where it cannot be told."""
-    difference = _number(row, "self_difference")
+    difference = _system_row_number(row, "self_difference")
     if p is None or difference is None:
         return None
     if p > _LEVEL:
@@ -621,7 +643,7 @@ def _finding(row: _Row, p: float | None, both: float | None) -> str | None:
     return FAVOURS if both is not None and both <= _LEVEL else SHOWN
 
 
-def _number(row: _Row, name: str) -> float | None:
+def _system_row_number(row: _Row, name: str) -> float | None:
     """A number of a row, where there is one."""
     value = row.get(name)
     return value if isinstance(value, float) else None
@@ -631,7 +653,7 @@ def _shown_answers(
     judge: System, systems: Sequence[System], options: ComparisonOptions
 ) -> pl.DataFrame | None:
     """The answers that judges compared, a column a model; None where it cannot be told which."""
-    alone = _compared(judge, systems, options)
+    alone = _systems_before_judge(judge, systems, options)
     models = [str(one.name.get("judge")) for one in alone]
     if len(set(models)) < len(models):
         return None
@@ -642,7 +664,9 @@ def _shown_answers(
     return gold
 
 
-def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, judge_name: str) -> pl.DataFrame:
+def _is_self_selected(
+    answers: pl.DataFrame, disputed: pl.DataFrame, judge_name: str
+) -> pl.DataFrame:
     """Whether each disputed question's answer is the model's own; judges may name the model."""
     asked = answers.join(disputed.select(QUESTION, __own=judge_name), on=QUESTION)
     picks_own = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(judge_name))

@@ -107,18 +107,18 @@ def answer_lines(answers: Sequence[KnownAnswer]) -> list[str]:
     shown = []
     for question, same in known.items():
         why = same[0].because if len({one.because for one in same}) == 1 else ""
-        why = ": ".join(filter(None, (_asks(same, answers), why)))
+        why = ": ".join(filter(None, (_asks_of_planned_answers(same, answers), why)))
         shown.append(f"{question} ({why})" if why else question)
     lines = [f"it will show {', '.join(shown)}"] if shown else []
     for (question, because, change), same in unknown.items():
         n = sum(one.requests for one in same)
         cost = f"costs {count_of(n, 'more request')}" if n else "costs no request"
         line = f"{because}: {question} stays unknown; {change} {cost}"
-        lines.append(": ".join(filter(None, (_asks(same, answers), line))))
+        lines.append(": ".join(filter(None, (_asks_of_planned_answers(same, answers), line))))
     return lines
 
 
-def _asks(some: Sequence[KnownAnswer], answers: Sequence[KnownAnswer]) -> str:
+def _asks_of_planned_answers(some: Sequence[KnownAnswer], answers: Sequence[KnownAnswer]) -> str:
     """The asks that some answers are of; empty where others have no such question."""
     asks = {one.ask for one in some}
     if asks == {one.ask for one in answers if one.question == some[0].question}:

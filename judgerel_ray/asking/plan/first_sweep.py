@@ -57,12 +57,22 @@ def first_sweep(path: str, *, out: str, provider: str, model: str | None) -> tup
             where={"file": path, "item": bare.item_id, "columns": list_names(columns)},
             hint="add columns option_a and option_b (which is better?) or answer (is it good?)",
         )
-    protocol, what, keys, more = _fitting(items)
+    protocol, what, keys, more = _first_sweep_protocol(items)
     folder = "" if "://" in out else os.path.dirname(os.path.abspath(out))
     place = path if "://" in path else os.path.relpath(path, folder or ".")
     ask = {"protocol": protocol, "benchmark": benchmark, "path": place.replace(os.sep, "/")}
-    lines = [f"name = {json.dumps(name)}", "", *_judge(provider, model or FIRST_MODEL), ""]
-    lines += ["[[ask]]", *_lines({**ask, **keys, "replications": REPLICATIONS}), more, ""]
+    lines = [
+        f"name = {json.dumps(name)}",
+        "",
+        *_first_sweep_judge_lines(provider, model or FIRST_MODEL),
+        "",
+    ]
+    lines += [
+        "[[ask]]",
+        *_first_sweep_key_lines({**ask, **keys, "replications": REPLICATIONS}),
+        more,
+        "",
+    ]
     body = "\n".join(lines)
     plan = plan_resolved(resolve(parse_sweep(body, source=out, folder=folder)))
     [judge] = plan.judges
@@ -78,7 +88,7 @@ def first_sweep(path: str, *, out: str, provider: str, model: str | None) -> tup
     return f"{head}{body}", f"{protocol}: {of}", plan
 
 
-def _fitting(items: Sequence[Item]) -> tuple[str, str, dict[str, object], str]:
+def _first_sweep_protocol(items: Sequence[Item]) -> tuple[str, str, dict[str, object], str]:
     """The protocol that fits items, what they have, its keys, and a line a reader may want."""
     sizes = sorted({len(item.options) for item in items})
     answers = f"{sizes[0]} to {sizes[-1]} answers" if len(sizes) > 1 else f"{sizes[0]} answers"
@@ -98,11 +108,11 @@ def _fitting(items: Sequence[Item]) -> tuple[str, str, dict[str, object], str]:
     return "rating", f"with {answers} each{people}", keys, _WORDING
 
 
-def _judge(provider: str, model: str) -> list[str]:
+def _first_sweep_judge_lines(provider: str, model: str) -> list[str]:
     """The judge's table, and what may be said in it."""
     known = provider_of(provider)
     place = {} if known.base_url else {"base_url": known.example}
-    lines = ["[[judge]]", *_lines({"provider": provider, "model": model, **place})]
+    lines = ["[[judge]]", *_first_sweep_key_lines({"provider": provider, "model": model, **place})]
     if known.api_key_env:
         lines.append(f"# {known.api_key_env} holds its key, which is never written here.")
     return [
@@ -112,7 +122,7 @@ def _judge(provider: str, model: str) -> list[str]:
     ]
 
 
-def _lines(keys: Mapping[str, object]) -> list[str]:
+def _first_sweep_key_lines(keys: Mapping[str, object]) -> list[str]:
     """Keys of a table, what they mean beside them."""
     lines = []
     for key, value in keys.items():

@@ -76,7 +76,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "n_items": len(frame.items),
         "judges": sorted(voice.name for voice in frame.judges),
         **({"first_replication": frame.first} if frame.first else {}),
-        "responders": _responders(frame),
+        "responders": _plan_identity_responders(frame),
         "criteria": {
             one.name: digest({"question": one.question, "told": dict(one.definitions)})
             for one in frame.criteria
@@ -84,7 +84,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         # In full: reducers read from a run what its own scales are.
         "scales": {one.name: {**asdict(one), "labels": list(one.labels)} for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
-        **_forms(frame),
+        **_plan_identity_forms(frame),
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }
 
@@ -109,7 +109,7 @@ def digest_of_items(items: Iterable[Item]) -> str:
     # By one name and then the other: a key of both would be a tuple for every item.
     ordered = sorted(items, key=attrgetter("item_id"))
     ordered.sort(key=attrgetter("benchmark"))
-    return listing_digest("items", map(_plain, ordered))
+    return listing_digest("items", map(_plan_identity_item_content, ordered))
 
 
 def shows_gold(frame: AskFrame) -> bool:
@@ -117,7 +117,7 @@ def shows_gold(frame: AskFrame) -> bool:
     return frame.protocol.traits.shows_gold
 
 
-def _forms(frame: AskFrame) -> dict[str, object]:
+def _plan_identity_forms(frame: AskFrame) -> dict[str, object]:
     """Forms that templates declare for themselves, in full: how replies were read, and any tie."""
     declared = {
         one.name: asdict(one.declared) for one in frame.templates if one.declared is not None
@@ -125,13 +125,13 @@ def _forms(frame: AskFrame) -> dict[str, object]:
     return {"forms": json.loads(json.dumps(declared))} if declared else {}
 
 
-def _responders(frame: AskFrame) -> list[str]:
+def _plan_identity_responders(frame: AskFrame) -> list[str]:
     """Who answers, in the order asked where that matters."""
     names = [voice.name for voice in frame.responders] or list(frame.recorded)
     return names if frame.protocol.cascade(frame.ask) is not None else sorted(names)
 
 
-def _plain(item: Item) -> dict[str, object]:
+def _plan_identity_item_content(item: Item) -> dict[str, object]:
     """An item as plain content: as ``dataclasses.asdict``, which copies every value first."""
     content = {name: getattr(item, name) for name in _ITEM_FIELDS}
     for name, inner in _NESTED.items():

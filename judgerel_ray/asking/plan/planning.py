@@ -70,14 +70,14 @@ def misfits(resolved: Resolved) -> Iterator[str]:
     for frame in resolved.frames:
         for voice in voices_of(frame, 0):
             if voice.name in fits:
-                yield from _of_one(frame, voice, fits[voice.name])
+                yield from _plan_long_prompts_note(frame, voice, fits[voice.name])
 
 
-def _of_one(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[str]:
+def _plan_long_prompts_note(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[str]:
     """Say how many prompts of an ask's first wave do not fit one judge, if any."""
     one = frame.ask.temperatures[:1]  # prompts are the same at all of them
     once = replace(frame, ask=frame.ask.model_copy(update={"temperatures": one}))
-    refused = list(_refused(once, voice, fit))
+    refused = list(_plan_long_prompt_tokens(once, voice, fit))
     if not refused:
         return
     n_tokens, n_new = max(refused)
@@ -89,7 +89,9 @@ def _of_one(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[str]:
     )
 
 
-def _refused(frame: AskFrame, voice: Voice, fit: PromptFit) -> Iterator[tuple[int, int]]:
+def _plan_long_prompt_tokens(
+    frame: AskFrame, voice: Voice, fit: PromptFit
+) -> Iterator[tuple[int, int]]:
     """Tokens of every prompt that does not fit, and of its reply.
 
     Only items long enough for it are made into prompts: beside its items, prompts of one form of
@@ -244,7 +246,7 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     )
     requests = sum(count.requests for count in counts)
     notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
-    disk_bytes, disk_note = _disk(judges, counts)
+    disk_bytes, disk_note = _planned_disk_bytes(judges, counts)
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
@@ -305,7 +307,9 @@ def _served_remarks(resolved: Resolved, costs: Sequence[JudgeCost]) -> Iterator[
             )
 
 
-def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
+def _planned_disk_bytes(
+    judges: Sequence[JudgeCost], counts: Sequence[StageCount]
+) -> tuple[int, str]:
     """Bytes of a run directory, and what they hold."""
     asked = [judge for judge in judges if judge.requests_at_most]
     each = [judge.requests_at_most for judge in asked]
@@ -405,7 +409,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     """What a person should know before running it."""
     for frame in resolved.frames:
         ask = frame.ask
-        yield from _gold_notes(frame, resolved.gold.get(frame.index))
+        yield from _plan_gold_notes(frame, resolved.gold.get(frame.index))
         if ask != resolved.sweep.ask[frame.index]:
             served = [name for name, spec in resolved.specs.items() if not takes_top_k(spec)]
             yield (
@@ -454,7 +458,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
 
 
-def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
+def _plan_gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
     """How gold was read where nobody said how, and of how many items it is nothing to choose."""
     if not frame.protocol.traits.has_right_option:
         return

@@ -185,7 +185,7 @@ def resolve(
     drawn: dict[tuple[object, ...], Loaded] = {}
     gold: dict[int, GoldReading] = {}
     frames = tuple(
-        _frame(sweep, index, specs, voices, gold, drawn, kept=kept)
+        _planned_ask_frame(sweep, index, specs, voices, gold, drawn, kept=kept)
         for index in range(len(sweep.ask))
     )
     check_asks(frames)
@@ -198,7 +198,7 @@ def resolve(
     return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared, gold=gold)
 
 
-def _frame(
+def _planned_ask_frame(
     sweep: Sweep,
     index: int,
     specs: Mapping[str, EngineSpec],
@@ -211,10 +211,10 @@ def _frame(
     """One ask with its items and templates; how its gold was read is put into `gold`."""
     ask = ask_as_taken(sweep, index, specs)
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
-    templates = tuple(_template(sweep, ask.kind, name) for name in ask.templates)
+    templates = tuple(_planned_ask_template(sweep, ask.kind, name) for name in ask.templates)
     setting = None if kept is None else kept(sweep.ask[index])
     items, read = (
-        _items(sweep, index, ask, drawn, ties=_tie_words(templates))
+        _planned_ask_items(sweep, index, ask, drawn, ties=_tie_words(templates))
         if setting is None
         else Loaded(setting)
     )
@@ -232,14 +232,17 @@ def _frame(
         recorded=() if responders else ask.responders,
         respond=ask.respond if responders else None,
         respond_template=(
-            _template(sweep, RESPOND, ask.respond.template)
+            _planned_ask_template(sweep, RESPOND, ask.respond.template)
             if responders and ask.respond is not None
             else None
         ),
         criteria=tuple(
-            load_criterion(_named(sweep, name, shipped_criteria())) for name in criteria
+            load_criterion(_planned_shipped_or_file(sweep, name, shipped_criteria()))
+            for name in criteria
         ),
-        scales=tuple(load_scale(_named(sweep, name, shipped_scales())) for name in scales),
+        scales=tuple(
+            load_scale(_planned_shipped_or_file(sweep, name, shipped_scales())) for name in scales
+        ),
     )
     check_items(frame)
     frame.protocol.check(frame)
@@ -255,7 +258,7 @@ def _tie_words(templates: Sequence[Template]) -> dict[str, str]:
     return {word.strip().casefold(): TIE for word in words} if all(ties) else {}
 
 
-def _items(
+def _planned_ask_items(
     sweep: Sweep,
     index: int,
     ask: AskTable,
@@ -264,8 +267,12 @@ def _items(
     ties: Mapping[str, str],
 ) -> Loaded:
     """The items of an ask, drawn; those of an ask before that drew the same are the same ones."""
-    answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
-    path = _existing(sweep, index, "path", ask.path)
+    answers = (
+        None
+        if ask.answers is None
+        else _existing_planned_path(sweep, index, "answers", ask.answers)
+    )
+    path = _existing_planned_path(sweep, index, "path", ask.path)
     draw = ask.sample
     seed = 1 if draw is None else draw.seed
     gold_is = _gold_is(sweep, index)
@@ -304,7 +311,7 @@ def _counts_right(sweep: Sweep, index: int) -> bool:
     return traits.has_right_option and not written
 
 
-def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
+def _planned_shipped_or_file(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
     """A shipped criterion or scale by name, or a file found as every path of the sweep is.
 
     A file may be named without its suffix, as a template's folder is.
@@ -317,7 +324,7 @@ def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
     return found if Path(found).is_file() else name
 
 
-def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:
+def _existing_planned_path(sweep: Sweep, index: int, key: str, path: str) -> str:
     """A path of an ask, where it leads; URLs are left to who opens them."""
     found = sweep.find(path)
     try:
@@ -333,7 +340,7 @@ def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:
     return found
 
 
-def _template(sweep: Sweep, kind: AskKind, name: str) -> Template:
+def _planned_ask_template(sweep: Sweep, kind: AskKind, name: str) -> Template:
     """A shipped template, or a folder found as every path of the sweep is."""
     if name in shipped_templates(kind):
         return load_template(kind, name)

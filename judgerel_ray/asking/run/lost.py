@@ -50,7 +50,7 @@ def refuse_losses(run: RunDirectory, losses: Losses) -> None:
     needed = losses.needed_folders
     if needed or losses.is_large:
         raise LostMuchError(
-            _refusal(losses, needed),
+            _run_loss_refusal(losses, needed),
             where={"run": run.url},
             hint=f"mount the disk or put the files back; {command} asks for them again, and what "
             "lies in the files then counts no more"
@@ -145,7 +145,7 @@ def loss_lines(losses: Losses) -> list[str]:
     return lines
 
 
-def _refusal(losses: Losses, needed: Collection[str]) -> str:
+def _run_loss_refusal(losses: Losses, needed: Collection[str]) -> str:
     """What is lost, in one line."""
     losses_named = []
     n_rows = f"{losses.n_landed:,} rows"

@@ -60,7 +60,7 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     corrected = not same_file and _holds_nothing(run)
     if not corrected:
         versions = {"judgerel_ray": __version__, "python": platform.python_version()}
-        versions |= _packages()
+        versions |= _run_package_versions()
         check_same_sweep(run, identity, same_file=same_file, versions=versions)
     alive = live_session(run)
     if alive:
@@ -81,7 +81,11 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     fresh = not begun
     written: dict[str, bytes] = {}
-    if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
+    if (
+        fresh
+        or stored is None
+        or _run_tolerances_of_sweep(stored) != _run_tolerances_of_sweep(resolved.sweep)
+    ):
         written["sweep.toml"] = resolved.sweep.text.encode()
     if fresh or not _holds_plan(run):
         written["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
@@ -94,7 +98,7 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
             run.write_bytes(name, data)
     if not begun:
         digests = {name: [sha256(data)] for name, data in written.items()}
-        write_manifest(run, {**_manifest(resolved, identity), FILES: digests})
+        write_manifest(run, {**_new_run_manifest(resolved, identity), FILES: digests})
     return run
 
 
@@ -137,7 +141,7 @@ def _request_parts(sweep: Sweep) -> dict[str, object]:
     return {**sweep.model_dump(exclude={"tolerance", "ask", "fetch"}), "ask": asks}
 
 
-def _tolerances(sweep: Sweep) -> tuple[object, ...]:
+def _run_tolerances_of_sweep(sweep: Sweep) -> tuple[object, ...]:
     """What a sweep says of what lands."""
     return sweep.tolerance, *(ask.model_dump(include=set(REPORTING_KEYS)) for ask in sweep.ask)
 
@@ -201,26 +205,26 @@ def _items_bytes(items: Sequence[Item]) -> bytes:
     return buffer.getvalue()
 
 
-def _manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, object]:
+def _new_run_manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, object]:
     """Who made this run, with what."""
     return {
         "sweep": identity,
         "judgerel_ray": __version__,
         "python": platform.python_version(),
-        "packages": _packages(),
+        "packages": _run_package_versions(),
         "fingerprints": {name: print_.digest for name, print_ in resolved.fingerprints.items()},
         "seeds": "base + replication; base is the hash of what is asked",
         "created_at": datetime.now(UTC).isoformat(),
     }
 
 
-def _packages() -> dict[str, str]:
+def _run_package_versions() -> dict[str, str]:
     """Versions of the packages that are installed here."""
-    return {name: found for name in PACKAGES if (found := _version(name))}
+    return {name: found for name in PACKAGES if (found := _run_package_version(name))}
 
 
 @cache  # each is read from a folder's texts, and none changes below a program that runs
-def _version(package: str) -> str | None:
+def _run_package_version(package: str) -> str | None:
     """Version of an installed package."""
     try:
         return version(package)

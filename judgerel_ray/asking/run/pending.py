@@ -159,7 +159,7 @@ class NeverSent:
             by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
         for judge, asks in by_judge.items():
             rows = landed_rows(
-                [(ask, _refused(ask, reason)) for ask, reason in asks],
+                [(ask, _refused_pending_request(ask, reason)) for ask, reason in asks],
                 attempt=1,
                 prices=None,
                 landed_at=datetime.now(UTC),
@@ -182,7 +182,7 @@ class NeverSent:
             self.fleet.count_landed(judge, rows.judgments.height, failed)
 
 
-def _refused(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
+def _refused_pending_request(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
     """Completions of a request that can never be sent, as an engine's refusal would land."""
     if isinstance(reason, RequestRefused):
         return never_sent(ask, reason.problem, reason.where)
@@ -226,7 +226,9 @@ class Pending:
             n_pending += n
             if n:
                 pending[place].add(item_id)
-            if n and _extents(part for part, _ in parts) == _extents(ask for ask, _ in every):
+            if n and _pending_ask_extents(part for part, _ in parts) == _pending_ask_extents(
+                ask for ask, _ in every
+            ):
                 whole[place].add(item_id)
         self._pending[:], self._whole[:] = pending, whole
         return n_pending
@@ -379,7 +381,7 @@ class Pending:
             yield wanted
 
 
-def _extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
+def _pending_ask_extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
     """What asks ask: of which conditions, from where, and how much."""
     return [(ask.condition.condition_key, ask.first, ask.n) for ask in asks]
 

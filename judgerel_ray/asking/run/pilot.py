@@ -376,7 +376,7 @@ class Pilot:
                 self.run,
                 columns=columns,
                 judges=[self.judge],
-                ledger=_holding(ledger, set(wanted.values())),
+                ledger=_pilot_ledger_of_conditions(ledger, set(wanted.values())),
             )
             .filter(pl.col("key").is_in(list(wanted)))
             .select(columns)
@@ -446,7 +446,9 @@ class Pilot:
 
     def _quoted(self, ask: Ask) -> str:
         """What a question's reply says, on a line."""
-        ledger = _holding(self._ledger or self.pending.ledger, {ask.condition.condition_key})
+        ledger = _pilot_ledger_of_conditions(
+            self._ledger or self.pending.ledger, {ask.condition.condition_key}
+        )
         key = request_key(ask.condition.condition_key, ask.first)
         try:
             with reading(self.run.url):
@@ -459,7 +461,7 @@ class Pilot:
         return f'"{printable(cut_text(" ".join(text.split()), QUOTED))}"'
 
 
-def _holding(ledger: Ledger, condition_keys: set[str]) -> Ledger:
+def _pilot_ledger_of_conditions(ledger: Ledger, condition_keys: set[str]) -> Ledger:
     """A ledger of the commits that hold any of these conditions."""
     commits = tuple(one for one in ledger.commits if not condition_keys.isdisjoint(one.conditions))
     return replace(ledger, commits=commits)

@@ -93,7 +93,7 @@ def open_landed(url: str, sweep: str | None) -> RejudgedRun:
             f"a run is writing here: {alive}", where={"run": run.url}, hint="wait for it to end"
         )
     asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else read_sweep(sweep)
-    readers = [_readers(one) for one in (stored_sweep(run) or asked, asked)]
+    readers = [_readers_of_asks(one) for one in (stored_sweep(run) or asked, asked)]
     if readers[0] != readers[1]:  # no part of a key, and what lands later is read by the run's own
         raise StoreError(
             f"the run reads replies by {readers[0]}, ask by ask, and the sweep by {readers[1]}",
@@ -111,7 +111,7 @@ def open_landed(url: str, sweep: str | None) -> RejudgedRun:
             hint=f"judgerel verify {run.url} names all; judgerel run asks their rows again",
         )
     ledger = build_ledger(look.session.number if look.session else 0, look.commits, run=run)
-    conditions = _conditions(resolved, landed_texts(run, ledger), ledger)
+    conditions = _rejudged_run_conditions(resolved, landed_texts(run, ledger), ledger)
     lacking = ledger.landed.keys() - conditions.keys()
     if lacking:
         raise StoreError(
@@ -138,8 +138,8 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
 
     def differing() -> Iterator[tuple[CommitRecord, pl.DataFrame]]:
         for commit in landed.ledger.commits:
-            before = _whole(run, commit.data_file, commit.data_sha256)
-            texts = _whole(run, commit.texts_file, commit.texts_sha256)
+            before = _whole_rejudged_file(run, commit.data_file, commit.data_sha256)
+            texts = _whole_rejudged_file(run, commit.texts_file, commit.texts_sha256)
             after = _read_again(before, texts, commit, landed.conditions)
             read = (frame.select(READ).rows() for frame in (before, after))
             n_changed = sum(a != b for a, b in zip(*read, strict=True))
@@ -170,7 +170,7 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
     )
 
 
-def _readers(sweep: Sweep) -> str:
+def _readers_of_asks(sweep: Sweep) -> str:
     """By which of several verdicts in a reply each ask reads it."""
     return ", ".join(str(one.model_dump().get("reader", "none")) for one in sweep.ask)
 
@@ -217,7 +217,7 @@ def _as_begun(run: RunDirectory, resolved: Resolved) -> Resolved:
     return replace(resolved, frames=frames)
 
 
-def _conditions(
+def _rejudged_run_conditions(
     resolved: Resolved, texts: Mapping[str, str | None], ledger: Ledger
 ) -> dict[str, Condition]:
     """Every condition that landed, by its key."""
@@ -225,7 +225,7 @@ def _conditions(
     return {one.condition_key: one for one in conditions if one.condition_key in ledger.landed}
 
 
-def _whole(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:
+def _whole_rejudged_file(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:
     """A file that landed, or StoreError where its bytes are others."""
     data = run.files.find(name)
     if data is None or sha256(data) != digest:
@@ -299,21 +299,21 @@ def replay_run(
     if sample is not None and sample < 1:
         raise SweepError(f"--all must be at least 1, got {sample}")
     landed = open_landed(url, sweep)
-    there = _replies(landed)
+    there = _replayed_request_replies(landed)
     if key is not None and key not in there["key"]:
         raise SweepError(
             f"no reply landed under key {key!r}",
             where={"run": url},
             hint="a key of the judgments table whose request has a text",
         )
-    drawn = [key] if key is not None else _draw(there["key"], sample or 1, seed)
+    drawn = [key] if key is not None else _draw_requests_to_replay(there["key"], sample or 1, seed)
     rows = there.filter(pl.col("key").is_in(drawn)).sort("judge", "key")
-    asks = _asks(landed, set(drawn))
+    asks = _asks_to_replay(landed, set(drawn))
     done: list[Completion] = []
     for (judge,), of_judge in rows.group_by("judge", maintain_order=True):
-        spec = _spec(landed, str(judge))
+        spec = _replayed_run_engine(landed, str(judge))
         done += asyncio.run(_ask_alone(spec, [asks[one] for one in of_judge["key"]]))
-    compared = _compared(rows, done)
+    compared = _compared_replayed_requests(rows, done)
     n, n_differing = compared.height, int((~compared["same"]).sum())
     limits = None if key is not None else clopper_pearson(n_differing, n)
     return Replayed(
@@ -326,7 +326,7 @@ def replay_run(
     )
 
 
-def _replies(landed: RejudgedRun) -> pl.DataFrame:
+def _replayed_request_replies(landed: RejudgedRun) -> pl.DataFrame:
     """Requests that have a reply, with it; probabilities that were read have none."""
     scored = (key for key, one in landed.conditions.items() if one.scoring is not None)
     unasked = expected_keys({key: landed.ledger.landed[key] for key in scored})
@@ -343,13 +343,13 @@ def _replies(landed: RejudgedRun) -> pl.DataFrame:
     return found
 
 
-def _draw(keys: Iterable[str], n: int, seed: int) -> list[str]:
+def _draw_requests_to_replay(keys: Iterable[str], n: int, seed: int) -> list[str]:
     """So many keys, or all that there are."""
     ordered = list(keys)
     return random.Random(seed).sample(ordered, min(n, len(ordered)))
 
 
-def _asks(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
+def _asks_to_replay(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
     """The requests of these keys."""
     return {
         key: Ask(condition=landed.conditions[name], first=replication, n=1)
@@ -358,7 +358,7 @@ def _asks(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:
     }
 
 
-def _spec(landed: RejudgedRun, judge: str) -> EngineSpec:
+def _replayed_run_engine(landed: RejudgedRun, judge: str) -> EngineSpec:
     """A judge's engine, refused where it would be another judge here."""
     spec, resolved = landed.resolved.pinned_spec(judge), landed.resolved
     begun = {
@@ -390,7 +390,7 @@ async def _ask_alone(spec: EngineSpec, asks: Iterable[Ask]) -> list[Completion]:
         await engine.stop()
 
 
-def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
+def _compared_replayed_requests(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
     """Landed and replayed side by side."""
     texts = {
         one.key: (one.text and (one.thought or "") + one.text, one.completion_tokens)

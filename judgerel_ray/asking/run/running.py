@@ -167,7 +167,7 @@ def _run_session(
     unreadable_ok: bool,
 ) -> RunSummary:
     """Everything pending, wave by wave."""
-    board = _board(resolved, plan, run, session)
+    board = _run_board_at_start(resolved, plan, run, session)
     judges = board.judges.values()
     pending_before = sum(judge.owed for judge in judges)
     errors: dict[str, Exception] = {}
@@ -179,11 +179,11 @@ def _run_session(
         _check_before(resolved, plan, waiting, address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         if not _is_on_ray(resolved, plan, address):
-            board.notices += _unreachable([resolved.specs[name] for name in waiting])
+            board.notices += _unreachable_run_servers([resolved.specs[name] for name in waiting])
         traced = traced_run(resolved.sweep.name, session.number)
-        world = _world(resolved, plan, waiting, address)
+        world = _run_place_of_judges(resolved, plan, waiting, address)
         with world as (local, outside), traced, shown as display:
-            pools = _pools(resolved, run, session.number)
+            pools = _run_judge_pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,
                 session=session.number,
@@ -264,7 +264,7 @@ def _check_before(
     check_judge_keys(specs, address)
 
 
-def _unreachable(specs: Sequence[EngineSpec]) -> Iterator[str]:
+def _unreachable_run_servers(specs: Sequence[EngineSpec]) -> Iterator[str]:
     """Say at once which judges' servers are not there: they are waited for all the same.
 
     Effects: connects to them.
@@ -283,7 +283,7 @@ def _unreachable(specs: Sequence[EngineSpec]) -> Iterator[str]:
 
 
 @contextmanager
-def _world(
+def _run_place_of_judges(
     resolved: Resolved, plan: Plan, waiting: Sequence[str], address: str | None
 ) -> Iterator[tuple[bool, Outside]]:
     """Where the judges are asked; those that wait have their keys there.
@@ -336,7 +336,7 @@ def _leave_final(
     run.write_text("progress.json", board.as_text(run.identity))
 
 
-def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:
+def _run_judge_pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:
     """A pool for every judge; nothing is started yet."""
     token = leave_token(run)
     pools = {}
@@ -354,7 +354,9 @@ def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, Jud
     return pools
 
 
-def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) -> Board:
+def _run_board_at_start(
+    resolved: Resolved, plan: Plan, run: RunDirectory, session: Session
+) -> Board:
     """The numbers as they stand before this session asks anything."""
     boards = {}
     later = later_requests(resolved, run, session.ledger)

@@ -58,7 +58,7 @@ class SessionWaves:
                 asked = _asks_in_wave(frames, wave, name)
                 stopped = {stop.ask for stop in self.stops if stop.judge == name}
                 asked = tuple(one for one in asked if one[0].index not in stopped)
-                rounds = _rounds(self.run, ledger, asked, wave)
+                rounds = _rounds_of_wave(self.run, ledger, asked, wave)
                 if rounds is not None:
                     rounds.failures = self.pools[name].failures
                 pending = Pending(
@@ -187,7 +187,7 @@ def wanted_later(
         for wave in sorted(waves if ledger.judges else ()):
             later = tuple(frame for frame in frames if wave in frame.later_waves)
             asked = _asks_in_wave(later, wave, name)
-            rounds = _rounds(run, ledger, asked, wave)
+            rounds = _rounds_of_wave(run, ledger, asked, wave)
             if not asked:
                 continue
             if wave and texts is None:
@@ -212,7 +212,7 @@ def _asks_in_wave(
     )
 
 
-def _rounds(
+def _rounds_of_wave(
     run: RunDirectory, ledger: Ledger, asked: tuple[tuple[AskFrame, Voice], ...], wave: int
 ) -> Rounds | None:
     """The rounds of a judge's wave; None where every condition is asked a fixed number of times."""

@@ -77,17 +77,17 @@ def leaves(column: pl.Series) -> list[str]:
     for value in column.drop_nulls().head(_PROBED).to_list():
         inside = parsed_cell(value) if isinstance(value, str) else value
         if isinstance(inside, dict | list):
-            found.update(dict.fromkeys(_leaves(inside, column.name)))
+            found.update(dict.fromkeys(_sheet_cell_leaf_paths(inside, column.name)))
     return list(found)
 
 
-def _leaves(value: object, name: str, deep: int = 0) -> Iterator[str]:
+def _sheet_cell_leaf_paths(value: object, name: str, deep: int = 0) -> Iterator[str]:
     if isinstance(value, dict) and deep < _DEEPEST:
         for key, inner in value.items():
-            yield from _leaves(inner, f"{name}.{key}", deep + 1)
+            yield from _sheet_cell_leaf_paths(inner, f"{name}.{key}", deep + 1)
     elif isinstance(value, list) and deep < _DEEPEST:
         for inner in value:
-            yield from _leaves(inner, f"{name}.*", deep + 1)
+            yield from _sheet_cell_leaf_paths(inner, f"{name}.*", deep + 1)
     elif not isinstance(value, dict | list):
         yield name
 
@@ -124,26 +124,28 @@ def values_at(column: pl.Series, path: Sequence[str]) -> list[list[object]]:
             if cell not in known:
                 known[cell] = parsed_cell(cell)
             cell = known[cell]
-        rows.append(list(_walked(cell, list(path))))
+        rows.append(list(_sheet_cell_path_values(cell, list(path))))
     return rows
 
 
-def _walked(value: object, path: list[str]) -> Iterator[object]:
+def _sheet_cell_path_values(value: object, path: list[str]) -> Iterator[object]:
     """Values at a path; None where it leads nowhere."""
     if not path:
         yield value
     elif path[0] == "*":
         # Where a list is expected and none is, something is missing: never nothing at all.
         for one in value if isinstance(value, list) else (None,):
-            yield from _walked(one, path[1:])
+            yield from _sheet_cell_path_values(one, path[1:])
     elif isinstance(value, list):
         place = int(path[0]) if path[0].isdecimal() else len(value)
-        yield from _walked(value[place], path[1:]) if place < len(value) else iter([None])
+        yield from (
+            _sheet_cell_path_values(value[place], path[1:]) if place < len(value) else iter([None])
+        )
     elif isinstance(value, dict):
         # Names of fields may have dots themselves.
         for n in range(1, len(path) + 1):
             if (key := ".".join(path[:n])) in value:
-                yield from _walked(value[key], path[n:])
+                yield from _sheet_cell_path_values(value[key], path[n:])
                 return
         yield None
     else:

@@ -35,18 +35,20 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
     table = source.rows.collect(engine="streaming")
     if BY_VERDICT in place:
         found = names_by_pattern(place, table.columns)
-        said = {name: one["verdict"] for name, one in found.items()
+        verdicts = {name: one["verdict"] for name, one in found.items()
                 if not is_aggregate(one["verdict"])}  # fmt: skip
-        if not said or "verdict" in table.columns:
-            problem = f"no column is like {place!r}" if not said else "a column verdict is there"
+        if not verdicts or "verdict" in table.columns:
+            problem = (
+                f"no column is like {place!r}" if not verdicts else "a column verdict is there"
+            )
             raise SweepError(f"{problem}, got {quote_names(table.columns)}", where=source.where)
         cells = table.select(
-            pl.all().exclude(*said), *(pl.col(one).cast(pl.String) for one in said)
+            pl.all().exclude(*verdicts), *(pl.col(one).cast(pl.String) for one in verdicts)
         )
         table = cells.unpivot(
-            [*said], index=[one for one in table.columns if one not in said],
+            [*verdicts], index=[one for one in table.columns if one not in verdicts],
             variable_name="verdict", value_name=COUNT,
-        ).with_columns(pl.col("verdict").replace_strict(said))  # fmt: skip
+        ).with_columns(pl.col("verdict").replace_strict(verdicts))  # fmt: skip
         rest, place = {**rest, "verdict": "verdict"}, COUNT
     if place not in table.columns:
         raise SweepError(

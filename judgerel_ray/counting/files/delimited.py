@@ -54,12 +54,12 @@ def read_delimited(
     >>> frame.collect().rows(), notes
     ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
     """
-    head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
+    head = source[:_HEAD] if isinstance(source, bytes) else _delimited_file_head(source)
     # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that
     # says what stands between columns, as spreadsheets write it.
     ends = b"\n" in head or b"\r" not in head.rstrip(b"\r")
     if marked_encoding(head) or not ends or head[:4].lower() == b"sep=":
-        content = source if isinstance(source, bytes) else _whole(source)
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
         text, separator = one_kind_of_lines(table_text(content, where), separator)
         return read_delimited(text.encode(), where, separator=separator)
     if b"\x00" in head:
@@ -71,7 +71,7 @@ def read_delimited(
         raise SweepError("the file is empty", where=where)
     if levels := names_in_levels(text):
         n_lines, names, separator = levels
-        content = source if isinstance(source, bytes) else _whole(source)
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
         below = table_text(content, where).split("\n", n_lines)[n_lines]
         line = io.StringIO()
         csv.writer(line, delimiter=separator, lineterminator="\n").writerow(names)
@@ -84,7 +84,7 @@ def read_delimited(
         text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
     )
     if heading.titles:
-        content = source if isinstance(source, bytes) else _whole(source)
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
         rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
         frame, _ = read_delimited(
             rest.encode(), where, separator=heading.separator, above=above + heading.titles
@@ -93,9 +93,9 @@ def read_delimited(
     names, between, notes, _ = heading
     check_width(len(names), where)
     scanned = io.BytesIO(source) if isinstance(source, bytes) else source
-    regular, blank = _looks(scanned, between, len(names))
+    regular, blank = _delimited_sheet_looks(scanned, between, len(names))
     if not regular or text[:1] in "\r\n":
-        content = source if isinstance(source, bytes) else _whole(source)
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
         return _by_python(table_text(content, where), heading, where, above), notes
     frame = pl.scan_csv(
         io.BytesIO(source) if isinstance(source, bytes) else source,
@@ -146,7 +146,7 @@ def first_line(path: str) -> Sequence[str] | None:
     kind, packed = kind_of(path)
     if kind not in SEPARATORS or packed or not Path(path).is_file():
         return None
-    head = _head(path)
+    head = _delimited_file_head(path)
     if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
         return None
     text = head.decode("utf-8-sig", errors="replace")
@@ -173,7 +173,9 @@ def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None
     )
 
 
-def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[bool, bool]:
+def _delimited_sheet_looks(
+    scanned: io.BytesIO | str, between: str, n_columns: int
+) -> tuple[bool, bool]:
     """Whether every line has all its fields and Polars reads its quotes, and whether any is empty.
 
     Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
@@ -206,11 +208,11 @@ def _by_python(
     return pl.LazyFrame([pl.Series(name, column, dtype=pl.String) for name, column in series])
 
 
-def _head(path: str) -> bytes:
+def _delimited_file_head(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read(_HEAD)
 
 
-def _whole(path: str) -> bytes:
+def _whole_delimited_file(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()

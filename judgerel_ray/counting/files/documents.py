@@ -112,7 +112,7 @@ def _below_keys(
     if len(depths := {len(path) for path, _ in found}) != 1 or depths.pop() < _FEWEST:
         return None
     levels = [[*dict.fromkeys(level)] for level in zip(*(path for path, _ in found), strict=True)]
-    facets = [*map(_told_by, levels)]
+    facets = [*map(_facet_of_keys, levels)]
     if {*facets} == {ENTRY} and any(all(map(str.isdecimal, keys)) for keys in levels):
         return None  # columns or rows by their numbers
     if facets.count(ENTRY) == 1 and "item_id" not in facets:
@@ -136,7 +136,7 @@ def _below_keys(
     return (rows, names) if all(map(_names_judgments, cells if is_record else rows)) else None
 
 
-def _told_by(keys: Sequence[str]) -> str:
+def _facet_of_keys(keys: Sequence[str]) -> str:
     """What the keys of a level tell; bare numbers and ``first`` may be of anything."""
     known = None if all(one.isdecimal() for one in keys) else facet_of(keys)
     return known if known in _BY_KEYS else _called(keys, ())

@@ -33,7 +33,7 @@ def graded_cells(source: Source) -> Source:
     if not answers:
         return source
     table = source.rows.collect(engine="streaming")
-    words = _words(table, answers)
+    words = _words_on_graded_answers(table, answers)
     if words is None:
         return source
     before = names[: names.index(next(iter(answers)))]
@@ -62,7 +62,7 @@ def graded_cells(source: Source) -> Source:
     return replace(source, rows=rows.drop("__word").lazy(), notes=notes, indexed=False)
 
 
-def _words(
+def _words_on_graded_answers(
     table: pl.DataFrame, answers: Mapping[str, re.Match[str]]
 ) -> dict[str, pl.Series] | None:
     """What is said of each answer; None where any column of answers says nothing."""

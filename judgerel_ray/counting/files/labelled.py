@@ -54,10 +54,10 @@ def read_labels_table(path: str) -> pl.DataFrame:
             where={"labels": path},
             hint="one label an item, or a column rater that says whose each is",
         )
-    return _of_people(found) if RATER in found else found
+    return _people_labels_by_item(found) if RATER in found else found
 
 
-def _of_people(labels: pl.DataFrame) -> pl.DataFrame:
+def _people_labels_by_item(labels: pl.DataFrame) -> pl.DataFrame:
     """One row an item: the commonest label, null where several are, and the label of each.
 
     Spellings of one word are one label, spelled as its item has it first.

@@ -58,10 +58,12 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     if meaning.is_numbered:
         rows, copies = _without_copies(rows, meaning.columns)
         notes += copies
-    rows, lines = _unfolded(rows, {**meaning.columns, **_inside_cells(rows, meaning.telling)})
+    rows, lines = _columns_unfolded_by_role(
+        rows, {**meaning.columns, **_inside_cells(rows, meaning.telling)}
+    )
     notes += lines
     if meaning.siblings is not None:
-        rows = _stacked(rows, meaning.siblings)
+        rows = _sibling_columns_stacked(rows, meaning.siblings)
     names = rows.collect_schema().names()
     # As cells are merged from the begin on, what has none there is looked at no further.
     merged = [name for name in (*_MERGED, "item_id") if name in names]
@@ -112,31 +114,33 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         inner = [value for one in objects for value in one.values() if value is not None]
         if not inner or any(roles_of(key) or is_side_column(key) for key in keys):
             continue
-        facts = roles_here.pop() if roles_here else facet_of(_of_one(keys)) or (
+        facts = roles_here.pop() if roles_here else facet_of(_sheet_keys_not_aggregate(keys)) or (
             "criterion" if single == "feedback" else None
         )  # fmt: skip
-        below = _below(inner[0])
+        below = _judgment_place_below_key(inner[0])
         if below is None or (len(keys) < _FEWEST_RUNS and facts is None):
             continue
-        deep = [one for cell in inner for one in _deepest(cell, below)]
+        deep = [one for cell in inner for one in _sheet_values_below_key(cell, below)]
         texts = pl.DataFrame({"text": [str(one) for one in deep]}).filter(
             ~is_no_value(pl.col("text"))
         )
         is_rated = texts.height > 0 and not texts["text"].cast(pl.Float64, strict=False).has_nulls()
         of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
         is_rated |= below != "" and "score" in of_name
-        if below.endswith("{criterion}") and not all(map(is_metric, _keys_at(inner[0], below))):
+        if below.endswith("{criterion}") and not all(
+            map(is_metric, _sheet_keys_below_place(inner[0], below))
+        ):
             facts = None  # who answered, say: which, only the user knows
         found[column.name] = (facts, "score" if is_rated else "verdict", below)
     return found
 
 
-def _of_one(keys: Sequence[str]) -> list[str]:
+def _sheet_keys_not_aggregate(keys: Sequence[str]) -> list[str]:
     """Keys without those of what is computed of the others."""
     return [key for key in keys if not is_aggregate(key)] or [*keys]
 
 
-def _below(value: object) -> str | None:
+def _judgment_place_below_key(value: object) -> str | None:
     """Where a judgment stands below a key; None where nothing tells."""
     if isinstance(value, dict):
         named = [key for key in value if {*VALUES} & {*roles_of(key)}]
@@ -146,25 +150,25 @@ def _below(value: object) -> str | None:
         for key, one in value.items():
             single = key.removesuffix("s")
             if isinstance(one, dict) and one and {*VALUES, "criterion"} & {*roles_of(single)}:
-                return f".{key}{_below(one) or '.{criterion}'}"
+                return f".{key}{_judgment_place_below_key(one) or '.{criterion}'}"
         return None
     return ".*" if isinstance(value, list) else ""
 
 
-def _keys_at(value: object, below: str) -> list[str]:
+def _sheet_keys_below_place(value: object, below: str) -> list[str]:
     """The keys of the object in which the last part of a place below a key stands."""
     for part in below.split(".")[1:-1]:
         value = value.get(part) if isinstance(value, dict) else None
     return [*value] if isinstance(value, dict) else []
 
 
-def _deepest(value: object, below: str) -> list[object]:
+def _sheet_values_below_key(value: object, below: str) -> list[object]:
     """The values at a place below a key, of all keys where it has braces."""
     parts = [one for one in below.split(".") if one]
     if not parts or not isinstance(value, dict):
         return [value]
     each = value.values() if facets_in(parts[0]) else [value.get(parts[0])]
-    return [deep for one in each for deep in _deepest(one, ".".join(parts[1:]))]
+    return [deep for one in each for deep in _sheet_values_below_key(one, ".".join(parts[1:]))]
 
 
 def lifted(source: Source, column: str, path: Sequence[str]) -> Source:
@@ -196,7 +200,7 @@ def unkeyed(source: Source, column: str, facts: str) -> Source:
     each = [(row, key, value) for row, cell in enumerate(cells) if isinstance(cell, dict)
             for key, value in cell.items()]  # fmt: skip
     every = list(dict.fromkeys(key for _, key, _ in each))
-    kept = every if facts in ("criterion", "item_id") else _of_one(every)
+    kept = every if facts in ("criterion", "item_id") else _sheet_keys_not_aggregate(every)
     each = [one for one in each if one[1] in kept]
     values = values_series(column, (value for _, _, value in each))
     keys = pl.Series(facts, [key for _, key, _ in each], dtype=pl.String)
@@ -353,12 +357,16 @@ def telling(rows: pl.LazyFrame, places: Sequence[str]) -> list[str]:
     return [name for name, n in zip(free, varies, strict=True) if n and n > 1]
 
 
-def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, list[str]]:
+def _columns_unfolded_by_role(
+    rows: pl.LazyFrame, columns: Mapping[str, str]
+) -> tuple[pl.LazyFrame, list[str]]:
     """Columns by their roles, and what is to be said; elements of a list are a row each."""
     schema = rows.collect_schema()
     there = schema.names()
     plain = {
-        role: _whole(role, place, schema[place]) if place in schema else _made_of(place)
+        role: _sheet_column_in_role(role, place, schema[place])
+        if place in schema
+        else _made_of(place)
         for role, place in columns.items()
         if place in there or _is_made(place, there)
     }
@@ -415,7 +423,7 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
     return laid.drop("__place").lazy(), notes
 
 
-def _whole(role: str, place: str, kind: pl.DataType) -> pl.Expr:
+def _sheet_column_in_role(role: str, place: str, kind: pl.DataType) -> pl.Expr:
     """A column in its role; whether options were swapped is an order of them."""
     column = pl.col(place)
     return column.cast(pl.Int64) if role in _NUMBERED_TEXTS and kind == pl.Boolean else column
@@ -447,7 +455,7 @@ def _made_of(place: str) -> pl.Expr:
     return joined.str.extract(pattern, 1) if sign else joined
 
 
-def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
+def _sibling_columns_stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     """Columns side by side, one below the other."""
     names = [*siblings.columns]
     rest = [name for name in rows.collect_schema().names() if name not in names]

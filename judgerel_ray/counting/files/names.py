@@ -230,18 +230,18 @@ def key_of(name: str) -> str:
     return "".join(one for one in bare if one.isalnum() and not unicodedata.combining(one))
 
 
-def _keys(names: Iterable[str]) -> frozenset[str]:
+def _keys_of_column_names(names: Iterable[str]) -> frozenset[str]:
     return frozenset(map(key_of, names))
 
 
-_ROLE_OF = {role: _keys(names) for role, names in ROLES.items()}
-_PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys, (PEOPLE, TIMES, SPENT, TEXTS))
-_ANSWERS, _REQUESTS = map(_keys, (ANSWERS, REQUESTS))
+_ROLE_OF = {role: _keys_of_column_names(names) for role, names in ROLES.items()}
+_PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys_of_column_names, (PEOPLE, TIMES, SPENT, TEXTS))
+_ANSWERS, _REQUESTS = map(_keys_of_column_names, (ANSWERS, REQUESTS))
 _ANNOTATORS, _CATEGORIES, _AGGREGATES, _TRIES = map(
-    _keys, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
+    _keys_of_column_names, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
 )
-_METRICS, _SEEDS, _QUESTIONS = map(_keys, (METRICS, SEEDS, QUESTIONS))
-_SIZES = _keys(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
+_METRICS, _SEEDS, _QUESTIONS = map(_keys_of_column_names, (METRICS, SEEDS, QUESTIONS))
+_SIZES = _keys_of_column_names(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
 
 
 COMMON = frozenset(one for names in ROLES.values() for one in names)
@@ -400,7 +400,7 @@ def facet_of(names: Iterable[str]) -> str | None:
     """
     each = [
         {facet for pattern, facts in _cuts_of(name) for facet in facts
-         if pattern == f"{{{facet}}}" or (len(facts) == 1 and _numbered(name))}
+         if pattern == f"{{{facet}}}" or (len(facts) == 1 and _numbered_repeat_column(name))}
         for name in names
     ]  # fmt: skip
     order = ("replication", "option_order", "criterion", "judge")
@@ -438,7 +438,7 @@ def names_by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[str, 
     ))  # fmt: skip
 
 
-def _numbered(name: str) -> re.Match[str] | None:
+def _numbered_repeat_column(name: str) -> re.Match[str] | None:
     """A word for a repeat, or none, and the number behind it."""
     found = re.fullmatch(r"([^\W\d_]*[_\-. ]*)(\d+)", name)
     word = found[1].rstrip("_-. ") if found else ""
@@ -461,7 +461,7 @@ def _cuts_of(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], .
         found.append(("{criterion}", {"criterion": name}))
     if ORDERS.match(name):
         found.append(("{option_order}", {"option_order": name}))
-    if numbered := _numbered(name):
+    if numbered := _numbered_repeat_column(name):
         found.append((numbered[1] + "{replication}", {"replication": numbered[2]}))
     for joint in joints:
         for before, facts in _cuts_of(name[: joint.start()], deep + 1):

@@ -51,7 +51,7 @@ def read_json_lines(
     except PolarsError:
         # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
         text = content if isinstance(content, bytes) else Path(content).read_bytes()
-        records, n_fenced = _lines(text, where)
+        records, n_fenced = _sheet_records_of_lines(text, where)
         note = f"read the objects in the code fences of {count_of(n_fenced, 'reply', 'replies')}"
         return records_frame(records, where).lazy(), (note,) * (n_fenced > 0)
     return frame, ()
@@ -85,7 +85,7 @@ def values_series(name: str, values: Iterable[object]) -> pl.Series:
     >>> values_series("v", [1, "a", None]).to_list()
     ['1', 'a', None]
     """
-    plain = [_plain(value) for value in values]
+    plain = [_plain_sheet_json_value(value) for value in values]
     kinds = {type(value) for value in plain if value is not None}
     for alike, kind in (({bool}, pl.Boolean), ({str}, pl.String)):
         if kinds == alike:
@@ -97,10 +97,10 @@ def values_series(name: str, values: Iterable[object]) -> pl.Series:
         return pl.Series(name, plain, dtype=pl.Float64, strict=False)
     if not kinds:
         return pl.Series(name, plain, dtype=pl.Null)
-    return pl.Series(name, [_as_text(value) for value in plain], dtype=pl.String)
+    return pl.Series(name, [_sheet_value_as_text(value) for value in plain], dtype=pl.String)
 
 
-def _plain(value: object) -> object:
+def _plain_sheet_json_value(value: object) -> object:
     """A value of a kind that JSON has; None of NaN."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -115,14 +115,16 @@ def _plain(value: object) -> object:
     item = getattr(value, "item", None)  # a number of NumPy's
     if callable(item) and getattr(value, "ndim", 0) == 0:
         inner = item()
-        return _plain(inner) if type(inner) in (bool, int, float, str) else str(value)
+        return (
+            _plain_sheet_json_value(inner) if type(inner) in (bool, int, float, str) else str(value)
+        )
     if callable(tolist := getattr(value, "tolist", None)):
         return tolist()
     text = str(value)
     return None if text in ("NaT", "<NA>", "nan") else text
 
 
-def _as_text(value: object) -> str | None:
+def _sheet_value_as_text(value: object) -> str | None:
     """A value as text."""
     if value is None or isinstance(value, str):
         return value
@@ -142,7 +144,7 @@ def _schema_of_lines(
     is_one = True
     names: set[str] = set()
     fields: set[str] = set()
-    for piece in _pieces(content):
+    for piece in _pieces_of_sheet_lines(content):
         if len(piece) > _LONG_PIECE:
             check_width(_width_of(piece), where, more=True)
         schema = pl.scan_ndjson(io.BytesIO(piece), infer_schema_length=None).collect_schema()
@@ -152,14 +154,14 @@ def _schema_of_lines(
             names.update(schema)
             check_width(len(names), where, more=True)
             for name, kind in schema.items():
-                fields.update(_fields(kind, name))
+                fields.update(_sheet_column_field_names(kind, name))
             if len(fields) > MOST_COLUMNS:
                 raise PolarsError("objects have too many fields")
         before = schema
     return first if is_one else None
 
 
-def _pieces(content: bytes | str) -> Iterator[bytes]:
+def _pieces_of_sheet_lines(content: bytes | str) -> Iterator[bytes]:
     """Whole lines of a file or of what it holds, a piece at a time."""
     with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as file:
         while piece := file.read(_PIECE) + file.readline():
@@ -180,14 +182,14 @@ def _width_of(piece: bytes) -> int:
     return len(names)
 
 
-def _fields(kind: pl.DataType, name: str) -> Iterator[str]:
+def _sheet_column_field_names(kind: pl.DataType, name: str) -> Iterator[str]:
     """Names of the fields of objects in a column."""
     if isinstance(kind, pl.List | pl.Array):
-        yield from _fields(kind.inner, name)  # type: ignore[arg-type]
+        yield from _sheet_column_field_names(kind.inner, name)  # type: ignore[arg-type]
     elif isinstance(kind, pl.Struct):
         for field in kind.fields:
             yield f"{name}.{field.name}"
-            yield from _fields(field.dtype, f"{name}.{field.name}")  # type: ignore[arg-type]
+            yield from _sheet_column_field_names(field.dtype, f"{name}.{field.name}")  # type: ignore[arg-type]
 
 
 def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
@@ -206,7 +208,9 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
     return bool(found.collect(engine="streaming").item())
 
 
-def _lines(content: bytes, where: Mapping[str, object]) -> tuple[list[dict[str, object]], int]:
+def _sheet_records_of_lines(
+    content: bytes, where: Mapping[str, object]
+) -> tuple[list[dict[str, object]], int]:
     """Records of lines, and how many of them stood in code fences."""
     n_fenced = 0
     records: list[dict[str, object]] = []

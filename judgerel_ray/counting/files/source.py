@@ -82,7 +82,7 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
     if isinstance(read_from, pl.LazyFrame):
         where = {"rows": "the frame given"}
         with readable(where):
-            found = Source(rows=_as_text(read_from, where), where=where)
+            found = Source(rows=_sheet_columns_as_text(read_from, where), where=where)
             return _items_by_row(found) if by_row else found
     if not isinstance(read_from, str):
         files = list(read_from)
@@ -93,28 +93,34 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
                                  hint="name files of this machine, or one folder")  # fmt: skip
         with readable(where):
             root = os.path.commonpath([Path(one).parent for one in files])
-            return _several(files, where, root=root, by_row=by_row)
+            return _rows_of_several_sheets(files, where, root=root, by_row=by_row)
     if not read_from.strip():
         raise SweepError("expected the path of a file, got an empty text")
     where = {"file": read_from}
     with readable(where):
         if read_from == STANDARD_INPUT:
-            found = _piped(sys.stdin.buffer.read(), {"file": "standard input"})
+            found = _rows_of_piped_sheet(sys.stdin.buffer.read(), {"file": "standard input"})
             return _items_by_row(found) if by_row else found
         if "://" in read_from:
-            return _one(read_from, where, by_row=by_row)
+            return _rows_of_one_sheet(read_from, where, by_row=by_row)
         if Path(read_from).is_dir():
-            return _several(_files_in(read_from), where, root=read_from, by_row=by_row)
+            return _rows_of_several_sheets(
+                _files_in(read_from), where, root=read_from, by_row=by_row
+            )
         if Path(book_of(read_from)[0]).exists():
             check_regular(book_of(read_from)[0])
             old = _old_run([read_from], where) if _is_part(read_from) else ()
-            found = _one(read_from, where, by_row=by_row)
-            return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
+            found = _rows_of_one_sheet(read_from, where, by_row=by_row)
+            return replace(
+                found, rows=_old_run_judgments_once(found.rows, old), notes=(*old, *found.notes)
+            )
         if has_magic(read_from):
             _refuse_unbounded(read_from)
             files = sorted(one for one in glob(read_from, recursive=True) if Path(one).is_file())
             if files:
-                return _several(files, where, root=_root(read_from), by_row=by_row)
+                return _rows_of_several_sheets(
+                    files, where, root=_judgment_pattern_root(read_from), by_row=by_row
+                )
             raise SweepError("no file matches the pattern", where={"path": read_from})
     raise SweepError("no such file", where={"path": read_from})
 
@@ -132,7 +138,7 @@ def readable(where: Mapping[str, object]) -> Iterator[None]:
     try:
         yield
     except (PolarsError, OSError, ValueError, EOFError, zlib.error, ImportError) as error:
-        raise Unreadable(_unread(error), where=where) from error
+        raise Unreadable(_why_judgment_file_unread(error), where=where) from error
 
 
 def quote_names(names: Sequence[str]) -> str:
@@ -172,10 +178,10 @@ def unreadable(path: str, error: BaseException) -> SweepError:
     >>> str(unreadable("a.csv", ValueError("bad")))
     'cannot be read: bad [file=a.csv]'
     """
-    return Unreadable(_unread(error), where={"file": path})
+    return Unreadable(_why_judgment_file_unread(error), where={"file": path})
 
 
-def _unread(error: BaseException) -> str:
+def _why_judgment_file_unread(error: BaseException) -> str:
     """Why no reader understood some content."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
     return _PARQUET.sub("it is no whole Parquet file: ", reason)
@@ -199,7 +205,7 @@ def frame_of(read_from: object) -> pl.LazyFrame | None:
     if not any(hasattr(read_from, name) for name in looks_like):
         return None
     try:
-        return _exported(read_from).lazy()
+        return _exported_judgment_frame(read_from).lazy()
     except (PolarsError, ValueError, TypeError, AttributeError, ImportError, OverflowError) as no:
         kind = type(read_from).__name__
         raise SweepError(
@@ -208,7 +214,7 @@ def frame_of(read_from: object) -> pl.LazyFrame | None:
         ) from no
 
 
-def _exported(read_from: object) -> pl.DataFrame:
+def _exported_judgment_frame(read_from: object) -> pl.DataFrame:
     """A frame of another library, with what its index is called where that has a name."""
     columns = getattr(read_from, "columns", None)
     if columns is not None and hasattr(read_from, "reset_index"):  # pandas
@@ -216,17 +222,17 @@ def _exported(read_from: object) -> pl.DataFrame:
         if any(name is not None for name in getattr(index, "names", [None])):
             read_from = read_from.reset_index()
         names = [str(name) for name in getattr(read_from, "columns", ())]
-        _refuse_twice(names)
+        _refuse_sheet_columns_twice(names)
         taken = [read_from.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
         parts = [_of_pandas(name, one) for name, one in zip(names, taken, strict=True)]
         return pl.DataFrame(parts)
     if hasattr(read_from, "__arrow_c_stream__"):
-        _refuse_twice([str(name) for name in getattr(read_from, "column_names", ())])
+        _refuse_sheet_columns_twice([str(name) for name in getattr(read_from, "column_names", ())])
         return pl.DataFrame(read_from)
     for method in ("to_arrow", "to_pandas"):
         if callable(turn := getattr(read_from, method, None)):
             found = turn()
-            return pl.DataFrame(found) if method == "to_arrow" else _exported(found)
+            return pl.DataFrame(found) if method == "to_arrow" else _exported_judgment_frame(found)
     raise TypeError("it exports no Arrow")
 
 
@@ -244,7 +250,7 @@ def _of_pandas(name: str, column: object) -> pl.Series:
     return pl.DataFrame({name: column}).to_series()
 
 
-def _refuse_twice(names: Sequence[str]) -> None:
+def _refuse_sheet_columns_twice(names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -275,7 +281,7 @@ def _items_by_row(found: Source) -> Source:
     return replace(found, rows=rows, notes=(*found.notes, note), indexed=False)
 
 
-def _one(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Source:
+def _rows_of_one_sheet(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Source:
     """The rows of one file."""
     found = _by_ending(path, where)
     return _items_by_row(found) if by_row else found
@@ -289,7 +295,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     if kind in WORKBOOKS:
         sheets = sheets_as_csv(unpacked(read_bytes(book), packed, where), where)
         rows, notes = read_sheets(sheets, sheet, where)
-        return Source(rows=_as_text(rows, where), where=where, notes=notes)
+        return Source(rows=_sheet_columns_as_text(rows, where), where=where, notes=notes)
     if kind not in TABLES:
         known = ", ".join(TABLES[:-1])
         raise SweepError(
@@ -300,7 +306,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     cloud = path.partition("://")[0] in _CLOUD
     if kind == ".parquet" and not packed and ("://" not in path or cloud):
         rows = pl.scan_parquet(path, glob=False)
-        return Source(rows=_as_text(rows, where), where=where, indexed=True)
+        return Source(rows=_sheet_columns_as_text(rows, where), where=where, indexed=True)
     held = "://" in path or packed != "" or kind in (".parquet", ".json")
     if not held and Path(path).stat().st_size == 0:
         raise SweepError("the file is empty", where=where)
@@ -313,10 +319,15 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
         rows, notes = read_json(source if isinstance(source, bytes) else b"", where)
     else:
         rows, notes = read_json_lines(source, where)
-    return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
+    return Source(
+        rows=_sheet_columns_as_text(rows, where),
+        where=where,
+        notes=notes,
+        indexed=kind == ".parquet",
+    )
 
 
-def _piped(content: bytes, where: Mapping[str, object]) -> Source:
+def _rows_of_piped_sheet(content: bytes, where: Mapping[str, object]) -> Source:
     """The rows of a file without a name, by what it begins with."""
     begin = content[:_HEAD].lstrip()
     notes: tuple[str, ...] = ()
@@ -324,17 +335,19 @@ def _piped(content: bytes, where: Mapping[str, object]) -> Source:
         raise SweepError("the file is empty", where=where)
     if content[:4] == b"PAR1":
         rows = pl.scan_parquet(io.BytesIO(content))
-    elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
+    elif begin[:1] == b"[" or (
+        begin[:1] == b"{" and not _is_sheet_line_json(begin.partition(b"\n")[0])
+    ):
         rows, notes = read_json(content, where)
     elif begin[:1] == b"{" or begin[:3] == b"```":
         rows, notes = read_json_lines(content, where)
     else:
         rows, notes = read_delimited(content, where)
     piped = content if begin[:1] in (b"[", b"{") else b""
-    return Source(rows=_as_text(rows, where), where=where, notes=notes, piped=piped)
+    return Source(rows=_sheet_columns_as_text(rows, where), where=where, notes=notes, piped=piped)
 
 
-def _is_json(line: bytes) -> bool:
+def _is_sheet_line_json(line: bytes) -> bool:
     """Whether a line is a document by itself."""
     try:
         json.loads(line)
@@ -343,7 +356,7 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _root(pattern: str) -> str:
+def _judgment_pattern_root(pattern: str) -> str:
     """The folder above all that a pattern leaves open."""
     parts = Path(pattern).parts
     return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
@@ -354,7 +367,7 @@ def _refuse_unbounded(pattern: str) -> None:
     if "**" not in Path(pattern).parts:
         return
     seen = 0
-    for _, folders, names in os.walk(_root(pattern), followlinks=True):
+    for _, folders, names in os.walk(_judgment_pattern_root(pattern), followlinks=True):
         folders[:] = [name for name in folders if name[0] != "."]
         seen += len(folders) + len(names)
         if seen > _MOST_FILES:
@@ -366,7 +379,7 @@ def _refuse_unbounded(pattern: str) -> None:
             )
 
 
-def _several(
+def _rows_of_several_sheets(
     files: Sequence[str], where: Mapping[str, object], *, root: str, by_row: bool = False
 ) -> Source:
     """The rows of several files of one kind, one below the other."""
@@ -380,8 +393,10 @@ def _several(
             hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
     old = _old_run(files, where)
-    read = [_one(file, {"file": file}, by_row=by_row) for file in files]
-    frames = [_partitioned(one.rows, file, root) for one, file in zip(read, files, strict=True)]
+    read = [_rows_of_one_sheet(file, {"file": file}, by_row=by_row) for file in files]
+    frames = [
+        _sheet_rows_by_path(one.rows, file, root) for one, file in zip(read, files, strict=True)
+    ]
     schemas = [frame.collect_schema() for frame in frames]
     for file, schema in zip(files, schemas, strict=True):
         if odd := sorted(set(schema) ^ set(schemas[0])):
@@ -395,7 +410,11 @@ def _several(
         frames = [frame.with_columns(replication=pl.lit(place, pl.Int64))
                   for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
         schemas = [frame.collect_schema() for frame in frames]
-    rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
+    rows = (
+        pl.concat(_sheets_of_alike_columns(frames, schemas), how="vertical")
+        if len(frames) > 1
+        else frames[0]
+    )
     paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_QUOTED])
     more = f", and {len(files) - _MOST_QUOTED} more" if len(files) > _MOST_QUOTED else ""
     note_of_files = (
@@ -406,13 +425,15 @@ def _several(
             *note_of_files,
             "each file is a repeat of its own, by the number in its name",
         )
-    rows = _once(rows, old)
+    rows = _old_run_judgments_once(rows, old)
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
 
-def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:
+def _sheets_of_alike_columns(
+    frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]
+) -> list[pl.LazyFrame]:
     """Frames whose columns have one type each: as text where they differ, so that none is lost."""
     differing = {
         name for name in schemas[0] if len({schema[name] for schema in schemas}) > 1
@@ -423,7 +444,7 @@ def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list
     return [frame.with_columns(casts).select(schemas[0].names()) for frame in frames]
 
 
-def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
+def _sheet_rows_by_path(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
     """Rows with the parts of their path that say ``key=value``."""
     parts_of_path: dict[str, str | None] = {}
     for part in Path(file).relative_to(root).parts[:-1]:
@@ -432,15 +453,19 @@ def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
             continue
         value = None if text == _DEFAULT_PARTITION else unquote(text)
         if parts_of_path.setdefault(name, value) != value:
-            raise _otherwise(file, f"{name}={parts_of_path[name]}", f"{name}={value} as well")
+            raise _contradicting_sheet_refusal(
+                file, f"{name}={parts_of_path[name]}", f"{name}={value} as well"
+            )
     there = rows.collect_schema()
     for name in parts_of_path.keys() & there.keys():
         found = rows.select(pl.col(name).cast(pl.String)).unique().collect(engine="streaming")
         for value in found.to_series().to_list():
             if value != parts_of_path[name] and (
-                value is None or _number(value) != _number(parts_of_path[name])
+                value is None
+                or _judgment_number_by_value(value)
+                != _judgment_number_by_value(parts_of_path[name])
             ):
-                raise _otherwise(
+                raise _contradicting_sheet_refusal(
                     file, f"{name}={parts_of_path[name]}", f"its column {name} has {value!r}"
                 )
     return rows.with_columns(
@@ -450,7 +475,7 @@ def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
     )
 
 
-def _number(text: str | None) -> object:
+def _judgment_number_by_value(text: str | None) -> object:
     """A number by its value; text as it is, and nothing as what equals nothing."""
     try:
         return float(text or "nan")
@@ -458,7 +483,7 @@ def _number(text: str | None) -> object:
         return text
 
 
-def _otherwise(file: str, one: str, other: str) -> SweepError:
+def _contradicting_sheet_refusal(file: str, one: str, other: str) -> SweepError:
     """The refusal of a file of which two places say two things."""
     return SweepError(
         f"the path says {one}, and {other}",
@@ -477,10 +502,10 @@ def holds_tables(folder: str) -> bool:
     """
     if (Path(folder) / "commits").is_dir() or (Path(folder) / "manifest.json").exists():
         return False
-    return any(kind_of(name)[0] in TABLES for _, name in _walked(folder))
+    return any(kind_of(name)[0] in TABLES for _, name in _files_below_judgment_folder(folder))
 
 
-def _walked(folder: str) -> Iterator[tuple[str, str]]:
+def _files_below_judgment_folder(folder: str) -> Iterator[tuple[str, str]]:
     """Files below a folder, hidden ones left out: each one's folder and its name."""
 
     def refuse(error: OSError) -> None:
@@ -507,7 +532,11 @@ def _walked(folder: str) -> Iterator[tuple[str, str]]:
 
 def _files_in(folder: str) -> list[str]:
     """Files of tables in a folder, hidden ones and documents beside tables left out."""
-    named = (os.path.join(*one) for one in _walked(folder) if kind_of(one[1])[0] in TABLES)
+    named = (
+        os.path.join(*one)
+        for one in _files_below_judgment_folder(folder)
+        if kind_of(one[1])[0] in TABLES
+    )
     found = sorted(file for file in named if os.path.isfile(file))
     tables = [file for file in found if kind_of(file)[0] != ".json"]
     if not found:
@@ -556,7 +585,7 @@ def _is_part(file: str) -> bool:
     return any(one.name == "data" and (one.parent / "commits").is_dir() for one in above)
 
 
-def _once(rows: pl.LazyFrame, old: Sequence[str]) -> pl.LazyFrame:
+def _old_run_judgments_once(rows: pl.LazyFrame, old: Sequence[str]) -> pl.LazyFrame:
     """Judges' rows of a run of another format: of two that landed the first counts."""
     if not old or not {"key", "role"} <= set(rows.collect_schema()):
         return rows
@@ -564,7 +593,7 @@ def _once(rows: pl.LazyFrame, old: Sequence[str]) -> pl.LazyFrame:
     return judges.unique("key", keep="first", maintain_order=True)
 
 
-def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
+def _sheet_columns_as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
     """Rows whose categories and bytes are the text they stand for."""
     schema = rows.collect_schema()
     check_width(len(schema), where)

@@ -61,7 +61,7 @@ which sums up others"))
     if n := int(marks["again"].sum()):
         verb = "names" if n == 1 else "name"
         notes.append(f"left out {count_of(n, 'row')} that {verb} the columns again")
-    headings = _headings(kept)
+    headings = _repeat_heading_rows(kept)
     if any(headings):
         called = [one for one, is_one in zip(kept.to_series(), headings, strict=True) if is_one]
         kept = kept.filter(~pl.Series(headings))
@@ -71,7 +71,7 @@ which sums up others"))
         kept = kept.filter(~pl.int_range(kept.height, eager=True).is_in(subtotals))
         notes.append(f"left out {count_of(len(called), 'row')} that sum up others, such as "
                      f"{called[0]!r}")  # fmt: skip
-    totals = [*_totals(kept)]
+    totals = [*_sheet_total_row_names(kept)]
     if totals:
         kept = kept.head(kept.height - len(totals))
         listed = " and ".join(map(repr, reversed(totals)))
@@ -82,7 +82,7 @@ which sums up others"))
     return replace(source, rows=kept.lazy(), notes=(*source.notes, *notes))
 
 
-def _headings(rows: pl.DataFrame) -> list[bool]:
+def _repeat_heading_rows(rows: pl.DataFrame) -> list[bool]:
     """Which rows hold nothing but the name of a repeat, ``Run 1``, in their first column.
 
     None where rows with judgments are called so, too: they are items, some without a verdict.
@@ -110,7 +110,7 @@ def _subtotals(cells: Sequence[str | None]) -> Iterator[int]:
             seen.add(words)
 
 
-def _totals(rows: pl.DataFrame) -> Iterator[str]:
+def _sheet_total_row_names(rows: pl.DataFrame) -> Iterator[str]:
     """What the last rows are called that sum up those above them, from the last one on."""
     for place in range(rows.height - 1, max(0, rows.height - 1 - _MOST_TOTALS), -1):
         cells = [(name, value.strip()) for name, value in rows.row(place, named=True).items()

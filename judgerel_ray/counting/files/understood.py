@@ -115,7 +115,7 @@ def understood(
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
         stated = _by_roles(stated, source, begin.columns)
         for role, place in stated.items():
-            _check_place(place, role, source, begin)
+            _check_stated_column_place(place, role, source, begin)
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
@@ -123,7 +123,7 @@ def understood(
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
-        raise _refusal(source, meaning, columns)
+        raise _unreadable_sheet_refusal(source, meaning, columns)
     if meaning.is_numbered and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
@@ -133,7 +133,7 @@ def understood(
         ).of(meaning)
     found = laid_out(source, meaning)
     tells = telling if meaning.counts_rows else splitting
-    if names := tells(found.rows, meaning.telling) or _entries(source, meaning):
+    if names := tells(found.rows, meaning.telling) or _document_keys_column(source, meaning):
         raise ColumnsMissing(
             f"rows of one item {'may ' * (names == [ENTRY])}differ in column"
             f"{'s' * (len(names) > 1)} {quote_names(names)}, not read: they may be no repeats",
@@ -158,7 +158,7 @@ def _refuse_words_as_judges(source: Source, stated: Mapping[str, str]) -> None:
         )  # fmt: skip
 
 
-def _entries(source: Source, meaning: Meaning) -> list[str]:
+def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
     """The column of a document's keys, where several records have one and nothing reads it."""
     if ENTRY not in meaning.unused or not any(note.endswith(ENTRY) for note in source.notes):
         return []
@@ -426,7 +426,7 @@ def has_judgment_columns(columns: Sequence[str]) -> bool:
     return {"item_id", REPLICATION} <= set(columns) and bool(set(VALUES) & set(columns))
 
 
-def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> None:
+def _check_stated_column_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> None:
     """Refuse a place that is stated and not there, or that holds objects or lists."""
     if place in begin.columns:
         if is_nested(begin[place].dtype) or role in _SINGLE:
@@ -588,7 +588,9 @@ def _may_be_items(source: Source, name: str) -> bool:
     return is_nested(cells.dtype) or (cells.n_unique() > 1 and not cells.null_count())
 
 
-def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
+def _unreadable_sheet_refusal(
+    source: Source, meaning: Meaning, columns: Sequence[str]
+) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))

@@ -202,7 +202,7 @@ def find_few(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame | None
     [('A',)]
     """
     schema = frame.collect_schema()
-    if not columns or not all(_comparable(schema[name]) for name in columns):
+    if not columns or not all(_is_counted_kind_comparable(schema[name]) for name in columns):
         return None
     with little_read_ahead():
         found = frame.select(columns).head(_PROBED).unique().collect(engine="streaming")
@@ -250,7 +250,7 @@ def _with_each(
     frame: pl.LazyFrame, values: pl.DataFrame, where: pl.Expr | None = None
 ) -> pl.LazyFrame:
     """Rows with one column for each of some values: whether they say that."""
-    are = [_is(one, values.schema) for one in values.rows(named=True)]
+    are = [_counted_row_says(one, values.schema) for one in values.rows(named=True)]
     return frame.with_columns(
         (one if where is None else one & where).alias(name)
         for one, name in zip(are, number_columns(values), strict=True)
@@ -313,12 +313,12 @@ def count_rows(
     if proof is None:
         query = frame.group_by(keys).agg(pl.len().alias(N), *sums)
     else:
-        query = _checked(frame, keys, proof, sums)
+        query = _count_with_proof_sums(frame, keys, proof, sums)
     with little_read_ahead():
         return query.collect(engine="streaming")
 
 
-def _checked(
+def _count_with_proof_sums(
     frame: pl.LazyFrame, keys: Sequence[str], proof: Proof, sums: Sequence[pl.Expr]
 ) -> pl.LazyFrame:
     """The count with the sums of a proof, and whether any row cannot be."""
@@ -340,12 +340,12 @@ def _checked(
     )
 
 
-def _comparable(kind: pl.DataType) -> bool:
+def _is_counted_kind_comparable(kind: pl.DataType) -> bool:
     """Whether a value read from the file can be looked for in it."""
     return kind == pl.String or kind.is_numeric()
 
 
-def _is(values: dict[str, object], schema: pl.Schema) -> pl.Expr:
+def _counted_row_says(values: dict[str, object], schema: pl.Schema) -> pl.Expr:
     """Whether a row says this; never null."""
     equal = [pl.col(name).eq_missing(pl.lit(one, schema[name])) for name, one in values.items()]
     return pl.all_horizontal(equal)
@@ -427,27 +427,33 @@ def single_valued(
         if name in no_range or (schema[name].is_float() and first[name].null_count() == 0)
     ]
     for together in (read, [name for name in able if name not in read]):
-        varying = _varying(frame, first.select(together))
+        varying = _varying_counted_columns(frame, first.select(together))
         first = first.drop(varying)
     return first
 
 
-def _varying(frame: pl.LazyFrame, first: pl.DataFrame) -> list[str]:
+def _varying_counted_columns(frame: pl.LazyFrame, first: pl.DataFrame) -> list[str]:
     """Columns with other values than the first row's; files are opened until none has any."""
     varying: list[str] = []
     while first.width > 0:
-        other = frame.filter(_differs(first, first.columns)).select(first.columns).head(1)
+        other = (
+            frame.filter(_counted_row_differs(first, first.columns)).select(first.columns).head(1)
+        )
         with little_read_ahead():
             found = other.collect(engine="streaming")
         if found.is_empty():
             break
-        new = [name for name in first.columns if found.select(_differs(first, [name])).item()]
+        new = [
+            name
+            for name in first.columns
+            if found.select(_counted_row_differs(first, [name])).item()
+        ]
         varying += new
         first = first.drop(new)
     return varying
 
 
-def _differs(first: pl.DataFrame, names: Sequence[str]) -> pl.Expr:
+def _counted_row_differs(first: pl.DataFrame, names: Sequence[str]) -> pl.Expr:
     """Whether a row has another value in any of these columns."""
     return reduce(
         or_,

@@ -87,7 +87,7 @@ def count_judgments(
     groups = None if by is None else _checked_groups(by, tally.columns)
     if not set(wanted) <= set(tally.nested.units.columns):
         tally = tally_judgments(tally.rows, extra=wanted)
-    units = _judges(tally.nested.units, block)
+    units = _judge_counts_of_block(tally.nested.units, block)
     if units.is_empty():
         found = lines_left_out(tally.nested.units, block)
         raise SweepError(
@@ -173,7 +173,7 @@ def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...
     return tuple(name for name in facets if group[name].n_unique() > 1)
 
 
-def _judges(counts: pl.DataFrame, block: BlockChoice) -> pl.DataFrame:
+def _judge_counts_of_block(counts: pl.DataFrame, block: BlockChoice) -> pl.DataFrame:
     """Counts of judges (a file without roles has no others), of one block."""
     if "role" in counts.columns:
         counts = counts.filter(is_judge(counts.columns)).with_columns(

@@ -136,30 +136,32 @@ def unit_table(
     cell = code * np.int64(n_units) + np.repeat(place, units[N].list.len().to_numpy())
     counts = np.bincount(cell, weights=n, minlength=n_units * n_kinds)
     first = order if distinct else order[np.flatnonzero(np.diff(number, prepend=-1))]
-    levels = _levels(units, first, unit, nuisance, n_orders) if nuisance else None
+    levels = _facet_levels_by_unit(units, first, unit, nuisance, n_orders) if nuisance else None
     turned = levels.items_U if levels and ORDER in nuisance else None
     if turned is not None and len(nuisance) > 1:
         kept = [name for name in unit if name != ORDER]
-        turned = _clusters(units, first, unit=unit, cluster=kept)
+        turned = _counted_unit_clusters(units, first, unit=unit, cluster=kept)
     return UnitTable(
         kinds=rows.kinds[seen],
         # Each kind in one piece: sums over the few kinds of many units are much faster.
         counts_UK=counts.astype(np.int64).reshape(n_kinds, n_units).T,
-        clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
+        clusters_U=_counted_unit_clusters(units, first, unit=unit, cluster=cluster),
         levels=levels,
         turned_U=turned,
-        places_UP=_places(rows, place, n_units) if rows.places else None,
+        places_UP=_place_counts_by_unit(rows, place, n_units) if rows.places else None,
     )
 
 
-def _places(rows: UnitRows, place: NDArray[np.int64], n_units: int) -> NDArray[np.int64]:
+def _place_counts_by_unit(
+    rows: UnitRows, place: NDArray[np.int64], n_units: int
+) -> NDArray[np.int64]:
     """How often each place was named by unit; those that none named are left out."""
     numbers = rows.units[PLACES].explode().to_numpy().reshape(len(place), -1)
     columns = [np.bincount(place, column, n_units) for column in numbers.T if column.any()]
     return np.array(columns, dtype=np.int64).reshape(-1, n_units).T
 
 
-def _levels(
+def _facet_levels_by_unit(
     units: pl.DataFrame,
     first: pl.Series,
     unit: Sequence[str],
@@ -169,7 +171,7 @@ def _levels(
     """The item of each unit, and the level of its nuisance facets."""
 
     def numbers(columns: Sequence[str]) -> NDArray[np.int64]:
-        return _clusters(units, first, unit=unit, cluster=columns)
+        return _counted_unit_clusters(units, first, unit=unit, cluster=columns)
 
     of_levels = numbers(nuisance)
     alone = list(nuisance) == [ORDER]
@@ -200,7 +202,7 @@ def unit_counts(
     return table.counts(pl.col("__value"))
 
 
-def _clusters(
+def _counted_unit_clusters(
     units: pl.DataFrame, order: pl.Series, *, unit: Sequence[str], cluster: Sequence[str]
 ) -> NDArray[np.int64]:
     """The question of each unit, questions numbered in their order."""

@@ -96,9 +96,12 @@ def rated_rows(
     found = rows.collect()
     if found.is_empty():
         raise SweepError("no rating to compare: no row of a judge names a scale")
-    known = {name: _known(name, scales) for name in scale_names(found)}
-    known = dict(sorted(known.items(), key=lambda one: (_fineness(one[1]), one[0])))
-    parts = [_scored(found.filter(pl.col(SCALE) == name), one) for name, one in known.items()]
+    known = {name: _known_rated_scale(name, scales) for name in scale_names(found)}
+    known = dict(sorted(known.items(), key=lambda one: (_rated_scale_fineness(one[1]), one[0])))
+    parts = [
+        _rated_rows_with_scores(found.filter(pl.col(SCALE) == name), one)
+        for name, one in known.items()
+    ]
     return pl.concat(parts), known
 
 
@@ -121,10 +124,13 @@ def rated_groups(
     # Of a grid of millions, other columns and sorting whole rows are most of the memory.
     facets = varying_facets(rows, there)
     needed = dict.fromkeys((*groups, QUESTION, *facets, SCALE, REPLICATION, "score"))
-    slim, alike = rows.select(n for n in needed if n in rows.columns), _shared(rows, needed)
+    slim, alike = (
+        rows.select(n for n in needed if n in rows.columns),
+        _rated_group_shared_facets(rows, needed),
+    )
     parts = slim.partition_by(groups, as_dict=True) if groups else {(): slim}
     keys = slim.select(groups).unique().sort(reading_order(groups)).rows() if groups else [()]
-    return [_group(parts.pop(key), groups, facets, scales, alike) for key in keys]
+    return [_rated_group_of_part(parts.pop(key), groups, facets, scales, alike) for key in keys]
 
 
 def group_names(rows: pl.DataFrame, by: Sequence[str] | None) -> tuple[str, ...]:
@@ -152,7 +158,7 @@ def group_names(rows: pl.DataFrame, by: Sequence[str] | None) -> tuple[str, ...]
     return tuple(dict.fromkeys(by))
 
 
-def _group(
+def _rated_group_of_part(
     part: pl.DataFrame, groups: Sequence[str], facets: Sequence[str], scales: Mapping[str, Scale],
     alike: Mapping[str, pl.Expr],
 ) -> RatedGroup:  # fmt: skip
@@ -164,26 +170,28 @@ def _group(
     for name in scales:
         on_scale = coded.filter(pl.col(SCALE) == name)
         if on_scale.height:
-            scores[name] = _table(on_scale, units.height)
+            scores[name] = _rated_score_table(on_scale, units.height)
     names = [pl.col(name).cast(pl.String) for name in unit if name in (QUESTION, "benchmark")]
     questions = units.select(pl.concat_str(names, separator="\x1f"))
     return RatedGroup(
         key=dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {},
         scales={name: scales[name] for name in scores},
         scores=scores,
-        units=units.drop("__unit").with_columns(**alike, **_shared(part, (*unit, *groups, SCALE))),
+        units=units.drop("__unit").with_columns(
+            **alike, **_rated_group_shared_facets(part, (*unit, *groups, SCALE))
+        ),
         questions_N=questions.to_series().to_numpy().astype(np.str_),
     )
 
 
-def _shared(part: pl.DataFrame, others: Container[str]) -> dict[str, pl.Expr]:
+def _rated_group_shared_facets(part: pl.DataFrame, others: Container[str]) -> dict[str, pl.Expr]:
     """Facets that are the same in all rows: by a responder, too, a reference may tell units."""
     there = [name for name in FACETS if name in part.columns and name not in others]
     first = {name: part[name][0] for name in there}
     return {name: pl.lit(one, part.schema[name]) for name, one in first.items() if one is not None}
 
 
-def _table(on_scale: pl.DataFrame, n_units: int) -> Floats:
+def _rated_score_table(on_scale: pl.DataFrame, n_units: int) -> Floats:
     """Scores on one scale, one row a unit and one column a replication."""
     number = pl.col(REPLICATION) if REPLICATION in on_scale.columns else pl.lit(0)
     placed = (
@@ -199,7 +207,7 @@ def _table(on_scale: pl.DataFrame, n_units: int) -> Floats:
     return table
 
 
-def _known(name: str, scales: Mapping[str, Scale] | None) -> Scale:
+def _known_rated_scale(name: str, scales: Mapping[str, Scale] | None) -> Scale:
     """A scale by its name; SweepError where nobody declared it."""
     found = known_scale(name, scales)
     if found is None:
@@ -210,17 +218,17 @@ def _known(name: str, scales: Mapping[str, Scale] | None) -> Scale:
     return found
 
 
-def _fineness(scale: Scale) -> float:
+def _rated_scale_fineness(scale: Scale) -> float:
     """How many scores a scale has."""
     values = scale_values(scale)
     return float("inf") if values is None else len(values)
 
 
-def _scored(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def _rated_rows_with_scores(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Rows of one scale with their scores, from their verdicts where they have none."""
     read: pl.Expr | pl.Series = pl.lit(None, pl.Float64)
     if "verdict" in rows.columns:
-        read = _read(rows["verdict"].cast(pl.String), scale)
+        read = _rated_scores_of_verdicts(rows["verdict"].cast(pl.String), scale)
     numeric = pl.col("score") if "score" in rows.columns else pl.lit(None, pl.Float64)
     found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(numeric, read)))
     values, (low, high) = scale_values(scale), scale_ends(scale)
@@ -228,14 +236,14 @@ def _scored(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     whole = pl.lit(False) if values is None else (score - score.round()).abs() > _ROUNDING
     off = found.filter((score < low) | (score > high) | whole)
     if off.height:
-        raise _off_scale(f"score {off['score'][0]:g}", off, scale)
+        raise _off_rated_scale_error(f"score {off['score'][0]:g}", off, scale)
     unread = found.filter(SCORED & score.is_null())
     if unread.height:
-        raise _off_scale(f"verdict {unread['verdict'][0]!r}", unread, scale)
+        raise _off_rated_scale_error(f"verdict {unread['verdict'][0]!r}", unread, scale)
     return found
 
 
-def _read(verdicts: pl.Series, scale: Scale) -> pl.Series:
+def _rated_scores_of_verdicts(verdicts: pl.Series, scale: Scale) -> pl.Series:
     """Scores of verdicts, words in any case and numbers however spelled; null of what is none."""
     values = scale_values(scale)
     if not scale.labels:
@@ -246,7 +254,7 @@ def _read(verdicts: pl.Series, scale: Scale) -> pl.Series:
     return verdicts.replace_strict(written, meant, default=None, return_dtype=pl.Float64)
 
 
-def _off_scale(what: str, rows: pl.DataFrame, scale: Scale) -> SweepError:
+def _off_rated_scale_error(what: str, rows: pl.DataFrame, scale: Scale) -> SweepError:
     """Say that something is not on a scale, and what is."""
     low, high = scale_ends(scale)
     kind = "numbers" if scale.decimals else "whole numbers"

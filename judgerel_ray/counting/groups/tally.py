@@ -85,13 +85,13 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
         # The judge is a category in parts of a run, or told by its commits.
         alike = single_valued(frame, names, no_range=["judge"])
         names = [name for name in names if name not in alike.columns]
-    shown = _shown(columns, names)
+    shown = _tally_label_column(columns, names)
     found = _fast_count(frame, names, shown, alike, typed) if indexed else None
     if found:
-        nested = _laid_out(found, alike, typed)
+        nested = _tally_of_few_kinds(found, alike, typed)
     if nested is None:
         counts = count_rows(frame, [*dict.fromkeys((*names, *shown))])
-        nested, _ = _nested(counts, names, shown, alike, typed)
+        nested, _ = _nested_tally_by_unit(counts, names, shown, alike, typed)
     return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
@@ -132,20 +132,22 @@ def tally_unchecked(
     typed = {name: typed_column(name, schema[name]) for name in schema if name in TYPED}
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
     varying = [name for name in names if name not in alike.columns]
-    shown = _shown(schema, varying)
+    shown = _tally_label_column(schema, varying)
     if indexed and schema["replication"].is_integer():
         # The usual file has few kinds of rows, and replications from 0 on of every unit.
         found = _fast_count(frame, varying, shown, alike, typed, Ranges())
-        laid_out = _laid_out(found, alike, typed) if found else None
+        laid_out = _tally_of_few_kinds(found, alike, typed) if found else None
         if found and laid_out:
-            distinct = _all_distinct(frame, _wanted_columns(_apart(varying)[0]), found.counts)
+            distinct = _all_distinct(
+                frame, _wanted_columns(_tally_unit_and_kind(varying)[0]), found.counts
+            )
             return laid_out, not distinct or _any_wrong(found.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
     for proof in proofs:
         counts = count_rows(frame, [*dict.fromkeys((*varying, *shown))], proof)
-        nested, holds = _nested(counts, varying, shown, alike, typed, proof)
+        nested, holds = _nested_tally_by_unit(counts, varying, shown, alike, typed, proof)
         if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
@@ -156,13 +158,13 @@ def _wanted_columns(unit: Sequence[str]) -> list[str]:
     return [name for name in unit if name not in RIGHT]
 
 
-def _summed(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _tally_sums_by_columns(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Numbers of rows and sums of a proof by fewer columns."""
     sums = pl.col(N, SUM).sum()
     return counts.group_by(keys).agg(sums) if keys else counts.select(sums)
 
 
-def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
+def _tally_unit_and_kind(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """Columns of units, and of kinds."""
     return (
         [name for name in names if name not in KINDS],
@@ -170,7 +172,7 @@ def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
     )
 
 
-def _shown(columns: Collection[str], varying: Sequence[str]) -> list[str]:
+def _tally_label_column(columns: Collection[str], varying: Sequence[str]) -> list[str]:
     """The column of labels, where they are counted: questions have several orders, maybe."""
     return [SHOWN] if SHOWN in columns and ORDER in varying else []
 
@@ -184,11 +186,11 @@ def _fast_count(
     proof: Proof | None = None,
 ) -> FastCount | None:
     """Rows by unit and kind, and those with a verdict by label, where there are few of both."""
-    unit, kinds = _apart(varying)
+    unit, kinds = _tally_unit_and_kind(varying)
     found, labels = find_few(frame, kinds), find_few(frame, shown)
     if found is None or not unit or (shown and labels is None):
         return None
-    known, meant = _kinds(found, alike, typed)
+    known, meant = _sorted_tally_kinds(found, alike, typed)
     scored = known[meant].select(SCORED.fill_null(False)).to_series()
     verdicts = [name for name, one in zip(number_columns(found), scored, strict=True) if one]
     return count_few(frame, unit, found, verdicts=verdicts, labels=labels, proof=proof)
@@ -202,7 +204,7 @@ def _any_wrong(counts: pl.DataFrame) -> bool:
 def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bool:
     """Whether replications are distinct: whole ranges, or what another pass tells."""
     if set(RIGHT) & set(counts.columns):
-        counts = _summed(counts, unit)
+        counts = _tally_sums_by_columns(counts, unit)
     if Ranges().holds(counts):
         return True
     first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
@@ -212,7 +214,7 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
     return proof.holds(count_rows(frame, unit, proof))
 
 
-def _nested(
+def _nested_tally_by_unit(
     counts: pl.DataFrame,
     varying: Sequence[str],
     shown: Sequence[str],
@@ -227,7 +229,7 @@ def _nested(
     """
     raw = counts.select(name for name in KINDS if name in counts.columns).unique()
     rows = with_codes(counts, raw).drop(raw.columns)
-    kinds, meant = _kinds(raw, alike, typed)
+    kinds, meant = _sorted_tally_kinds(raw, alike, typed)
     if not meant.equals(pl.Series(range(len(meant)), dtype=meant.dtype)):
         rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
     rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
@@ -239,13 +241,13 @@ def _nested(
     unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True
     if proof and keys:
-        holds = proof.holds(_summed(rows, [*_wanted_columns(unit), *keys]))
+        holds = proof.holds(_tally_sums_by_columns(rows, [*_wanted_columns(unit), *keys]))
     elif proof:
         # Lists and sums in one go: finding the units is what takes long.
         total = pl.col(N).sum().alias("__total")
         units = rows.group_by(unit).agg(KIND, N, proof.sums(), total)
         sums, asked = units.select(*unit, SUM, pl.col("__total").alias(N)), _wanted_columns(unit)
-        holds = proof.holds(_summed(sums, asked) if len(asked) < len(unit) else sums)
+        holds = proof.holds(_tally_sums_by_columns(sums, asked) if len(asked) < len(unit) else sums)
         units = units.drop(SUM, "__total")
     if not proof or keys:
         units = rows.group_by(unit).agg(KIND, N)
@@ -258,7 +260,9 @@ def _nested(
     return _with_places(nested, labels, numbers_UL), holds
 
 
-def _laid_out(few: FastCount, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]) -> UnitRows | None:
+def _tally_of_few_kinds(
+    few: FastCount, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
+) -> UnitRows | None:
     """Counts of few kinds in the types that columns have by their names.
 
     None where units that differ in the file may be the same in those types, and where there are
@@ -278,7 +282,7 @@ def _laid_out(few: FastCount, alike: pl.DataFrame, typed: Mapping[str, pl.Expr])
         rest = _of_units(rest, found, found.columns)
     if max(raw.height, labels.height) > FEW:
         return None
-    kinds, meant = _kinds(raw, alike, typed)
+    kinds, meant = _sorted_tally_kinds(raw, alike, typed)
     numbers_UK = np.zeros((units.height, kinds.height), dtype=np.uint32)
     for column, kind in zip(kind_columns, meant.to_list(), strict=False):
         numbers_UK[:, kind] += counts[column].to_numpy()
@@ -340,7 +344,7 @@ def _with_alike(
     return units.with_columns(values)
 
 
-def _kinds(
+def _sorted_tally_kinds(
     raw: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Kinds in their own types, sorted, and which of them each of those in the file is."""

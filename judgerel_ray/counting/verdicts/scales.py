@@ -36,7 +36,7 @@ def known_scale(name: str, declared: Mapping[str, Scale] | None = None) -> Scale
     >>> known_scale("likert5").level, known_scale("stars")
     ('ordinal', None)
     """
-    return (declared or {}).get(name) or _shipped().get(name)
+    return (declared or {}).get(name) or _shipped_verdict_scales().get(name)
 
 
 def level_of_scales(
@@ -56,7 +56,7 @@ def level_of_scales(
     >>> level_of_scales(["stars"], ["1", "2.5"]), level_of_scales(["stars"], ["Poor", "Good"])
     ('interval', 'ordinal')
     """
-    words = not all(_is_number(text) for text in verdicts)
+    words = not all(_is_verdict_number(text) for text in verdicts)
     levels: list[ScaleLevel] = []
     for name in names:
         known = known_scale(name, declared)
@@ -152,14 +152,14 @@ def reading_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> dict[str, Scale]:
+def _shipped_verdict_scales() -> dict[str, Scale]:
     """Scales that come with the package, by name; imported where a row names one."""
     from judgerel_ray.protocols.replies.scales import load_scale, shipped_scales
 
     return {name: load_scale(name) for name in shipped_scales()}
 
 
-def _is_number(text: str) -> bool:
+def _is_verdict_number(text: str) -> bool:
     """Whether a verdict is a number."""
     try:
         float(text)

@@ -201,10 +201,12 @@ class Spellings:
         verdicts = ranked.drop_nulls("shown")
         if self.is_marked:
             found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
-        if words := _groups(verdicts.select("text", "shown"), " = "):
+        if words := _verdict_spelling_groups(verdicts.select("text", "shown"), " = "):
             found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
         each_once = verdicts["shown"].unique(maintain_order=True)
-        if not all(map(_is_plain, each_once)) and (alike := _groups(_as_drawn(each_once), ", ")):
+        if not all(map(_is_plain, each_once)) and (
+            alike := _verdict_spelling_groups(_as_drawn(each_once), ", ")
+        ):
             same = "write them in one way if they are one"
             found_lines.append(
                 f"look alike, counted as different verdicts: {_listed(alike)}; {same}"
@@ -301,7 +303,10 @@ def comma_line(seen: pl.DataFrame) -> str | None:
     )
     if found.is_empty():
         return None
-    each = [f"{_quoted(text)} ({n:,})" for text, n in found.select("text", "n").iter_rows()]
+    each = [
+        f"{_quoted_verdict_spelling(text)} ({n:,})"
+        for text, n in found.select("text", "n").iter_rows()
+    ]
     are = "is no number" if len(each) == 1 else "are no numbers"
     point = str(found["text"][0]).strip().replace(",", ".")
     first = "it is one" if len(each) == 1 else "they are"
@@ -373,7 +378,7 @@ def spelled_alike(
     return kept, found.lines()
 
 
-def _groups(words: pl.DataFrame, sign: str) -> list[str]:
+def _verdict_spelling_groups(words: pl.DataFrame, sign: str) -> list[str]:
     """Words (first column) that have the same second column as another, a text a group."""
     word, same = words.columns
     if words[same].n_unique() == words.height:
@@ -392,7 +397,7 @@ def distinct_words(
     >>> print(*distinct_words(["A", "B ", "caf\u00e9", "cafe\u0301"]))
     A 'B ' 'caf\xe9' 'cafe\u0301'
     """
-    shown = [(quotes or _quoted)(word) for word in words]
+    shown = [(quotes or _quoted_verdict_spelling)(word) for word in words]
     drawn = str.maketrans(_LATIN)
     plain = [re.sub(f"[{_DRAWN_OTHERWISE}]", "", one) for one in shown]
     seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in plain]
@@ -403,11 +408,14 @@ def distinct_words(
 
 def _with_rows(words: pl.DataFrame) -> str:
     """Spellings with how many rows have each."""
-    each = [f"{_quoted(text)} ({n:,})" for text, n in words.select("text", "n").iter_rows()]
+    each = [
+        f"{_quoted_verdict_spelling(text)} ({n:,})"
+        for text, n in words.select("text", "n").iter_rows()
+    ]
     return _listed(each, ", ")
 
 
-def _quoted(text: str) -> str:
+def _quoted_verdict_spelling(text: str) -> str:
     """A spelling as it is told: in quotes where white space or what cannot be seen is part."""
     return text if text and text == text.strip() and text.isprintable() else repr(text)
 

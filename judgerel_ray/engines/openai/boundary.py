@@ -80,7 +80,7 @@ def finite_logprob(value: JSON) -> float | None:
     return float(value) if is_one and math.isfinite(value) else None
 
 
-def _spellings(key: str) -> dict[int, frozenset[str]]:
+def _server_key_spellings(key: str) -> dict[int, frozenset[str]]:
     """What gives a key away in lower case, by length; nothing of a short one or a placeholder."""
     if len(key) < LEAST or is_placeholder_key(key):
         return {}
@@ -92,12 +92,16 @@ def _spellings(key: str) -> dict[int, frozenset[str]]:
         digits = whole[-(-8 * offset // 6) : (8 * (offset + len(data))) // 6]
         found[_BASE64] += [digits, digits.translate(str.maketrans("+/", "-_"))]
     return {
-        size: frozenset(cut for text in texts for cut in _windows(_folded(text), size))
+        size: frozenset(
+            cut
+            for text in texts
+            for cut in _server_text_windows(_lower_case_server_text(text), size)
+        )
         for size, texts in found.items()
     }
 
 
-def _windows(text: str, size: int) -> Iterator[str]:
+def _server_text_windows(text: str, size: int) -> Iterator[str]:
     """Every stretch of a length."""
     return (text[at : at + size] for at in range(len(text) - size + 1))
 
@@ -107,7 +111,7 @@ def _pieces_of(view: str) -> list[str]:
     return [view[at : at + _PIECE] for at in range(0, len(view), _PIECE)]
 
 
-def _folded(text: str) -> str:
+def _lower_case_server_text(text: str) -> str:
     """A text in lower case, every character in its place."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_LOWER)
@@ -126,7 +130,7 @@ class Boundary:
 
     @cached_property
     def _stretches(self) -> dict[int, frozenset[str]]:
-        return _spellings((self.secret or "").strip())
+        return _server_key_spellings((self.secret or "").strip())
 
     @cached_property
     def _escapes(self) -> re.Pattern[str]:
@@ -137,7 +141,7 @@ class Boundary:
     def _pieces(self) -> dict[int, frozenset[str]]:
         """Every :data:`_PIECE` characters of the stretches of each length."""
         return {
-            size: frozenset(cut for one in stretches for cut in _windows(one, _PIECE))
+            size: frozenset(cut for one in stretches for cut in _server_text_windows(one, _PIECE))
             for size, stretches in self._stretches.items()
         }
 
@@ -148,12 +152,12 @@ class Boundary:
             return text
         spans = [
             (places[first], places[last])
-            for view, places in _views(text, self._escapes)
-            for first, last in self._spans(_folded(view))
+            for view, places in _unescaped_server_texts(text, self._escapes)
+            for first, last in self._spans(_lower_case_server_text(view))
         ]
         parts: list[str] = []
         end = 0
-        for first, last in _merged(sorted(spans)):
+        for first, last in _merged_server_key_spans(sorted(spans)):
             parts += [text[end:first], REDACTED]
             end = last
         return "".join([*parts, text[end:]])
@@ -169,7 +173,7 @@ class Boundary:
                 starts = range(max(tried, at + _PIECE - size), at + 1)
                 found += [(n, n + size) for n in starts if view[n : n + size] in stretches]
                 tried = at + 1
-            for first, last in _merged(found):
+            for first, last in _merged_server_key_spans(found):
                 if size != LEAST or len(set(view[first:last])) > _RULE:
                     yield first, last
 
@@ -209,23 +213,25 @@ class Boundary:
         if not self._pieces:
             return False
         for _ in range(1 + _LEVELS):
-            cut = _pieces_of(_folded(text))
+            cut = _pieces_of(_lower_case_server_text(text))
             if not all(pieces.isdisjoint(cut) for pieces in self._pieces.values()):
                 return True
             if not (("%" in text or "\\" in text) and self._escapes.search(text)):
                 return False
-            text = self._escapes.sub(_character, text)
+            text = self._escapes.sub(_server_escape_character, text)
         return False
 
 
-def _character(escaped: re.Match[str]) -> str:
+def _server_escape_character(escaped: re.Match[str]) -> str:
     """The character that an escape stands for."""
     percent, unicode, *plain = escaped.groups()
     code = percent or unicode
     return chr(int(code, 16)) if code else next(filter(None, plain))
 
 
-def _views(text: str, escapes: re.Pattern[str]) -> Iterator[tuple[str, Sequence[int]]]:
+def _unescaped_server_texts(
+    text: str, escapes: re.Pattern[str]
+) -> Iterator[tuple[str, Sequence[int]]]:
     """A text as it stands, then with its escapes resolved, and theirs.
 
     Each comes with the place in `text` of each of its characters, and of its end.
@@ -237,7 +243,7 @@ def _views(text: str, escapes: re.Pattern[str]) -> Iterator[tuple[str, Sequence[
         kept: list[int] = []
         end = 0
         for escaped in escapes.finditer(text):
-            parts += [text[end : escaped.start()], _character(escaped)]
+            parts += [text[end : escaped.start()], _server_escape_character(escaped)]
             kept += places[end : escaped.start() + 1]
             end = escaped.end()
         if not parts:
@@ -246,7 +252,7 @@ def _views(text: str, escapes: re.Pattern[str]) -> Iterator[tuple[str, Sequence[
         yield text, places
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merged_server_key_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans that are in order, those that overlap or touch as one."""
     merged: list[tuple[int, int]] = []
     for first, last in spans:

@@ -93,9 +93,11 @@ def status_failure(
     """Say what an answer other than 200 means."""
     boundary = boundary or Boundary()
     error = _error_of(body, boundary)
-    words = " ".join(_word(error, name) for name in ("code", "type", "message")).lower()
-    code = f"{_word(error, 'code')} {_word(error, 'type')}".lower()
-    message = f"HTTP {status}: {boundary.message(_word(error, 'message') or body)}"
+    words = " ".join(
+        _server_error_field(error, name) for name in ("code", "type", "message")
+    ).lower()
+    code = f"{_server_error_field(error, 'code')} {_server_error_field(error, 'type')}".lower()
+    message = f"HTTP {status}: {boundary.message(_server_error_field(error, 'message') or body)}"
     wait_s = retry_after(headers, at=at)
     if status == 429 and any(mark in code for mark in _SPENT):
         return Failure(blame=Blame.SETTING, message=message)
@@ -108,7 +110,9 @@ def status_failure(
     if status in _OF_SETTINGS:
         return Failure(blame=Blame.SETTING, message=message)
     if status in _OF_PROMPTS:
-        of_setting = _word(error, "param") in _PARAMETERS or any(mark in code for mark in _UNTAKEN)
+        of_setting = _server_error_field(error, "param") in _PARAMETERS or any(
+            mark in code for mark in _UNTAKEN
+        )
         of_setting = of_setting or _OF_FIELD.search(words) is not None
         too_long = any(mark in words for mark in _TOO_LONG)
         blame = Blame.SETTING if of_setting and not too_long else Blame.PROMPT
@@ -160,7 +164,7 @@ def _error_of(body: str, boundary: Boundary) -> Mapping[str, JSON]:
     return error if isinstance(error, dict) else {}
 
 
-def _word(error: Mapping[str, JSON], name: str) -> str:
+def _server_error_field(error: Mapping[str, JSON], name: str) -> str:
     """What stands under a name, where it is text or a number."""
     value = error.get(name)
     return str(value) if isinstance(value, str | int | float) and value else ""

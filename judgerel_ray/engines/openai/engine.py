@@ -382,7 +382,7 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
                 hint="is it started, and base_url right, its /v1 included?",
             )
         await asyncio.sleep(wait)
-    return _server_of(_models(body_text(answer.http_response.content), boundary), spec)
+    return _server_of(_models_server_lists(body_text(answer.http_response.content), boundary), spec)
 
 
 async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) -> str:
@@ -426,7 +426,7 @@ def _key_refused(spec: EngineSpec, status: int) -> SweepError:
     )
 
 
-def _models(text: str, boundary: Boundary) -> dict[str, Mapping[str, JSON]]:
+def _models_server_lists(text: str, boundary: Boundary) -> dict[str, Mapping[str, JSON]]:
     """The models a server lists, by name; empty where it is no list of models."""
     try:
         content = boundary.document(text)

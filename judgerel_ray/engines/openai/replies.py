@@ -56,7 +56,7 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
         steps = [step for step in content if isinstance(step, Mapping)]
         return ReplyTokens(
             tokens=tuple(_bytes_of(step) for step in steps),
-            listings=tuple(_listing(step.get("top_logprobs")) for step in steps),
+            listings=tuple(_chat_server_next_tokens(step.get("top_logprobs")) for step in steps),
         )
     tokens, tops = logprobs.get("tokens"), logprobs.get("top_logprobs")
     if not isinstance(tokens, list) or not isinstance(tops, list) or len(tokens) != len(tops):
@@ -75,7 +75,7 @@ def served_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[T
     """
     if menu is None or not reply.tokens:
         return ()
-    tokens = _spelling(text, reply.tokens)
+    tokens = _tokens_spelling_server_text(text, reply.tokens)
 
     def text_of(places: Sequence[int]) -> str:
         return b"".join(pieces[place] for place in places).decode(errors="replace")
@@ -93,7 +93,7 @@ def served_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[T
     return spelled_verdicts(range(place), found, menu=menu, text_of=text_of, texts=texts)
 
 
-def _spelling(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
+def _tokens_spelling_server_text(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
     """The tokens that spell a text, without others: an end mark, what was cut, a thought before."""
     wanted, spelled = text.encode(), b""
     before = b"".join(tokens).rfind(wanted) if wanted else 0
@@ -113,7 +113,7 @@ def _spelling(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
     return tuple(tokens) if wanted.startswith(spelled) and len(spelled) == len(wanted) else ()
 
 
-def _listing(reported: JSON) -> Listing:
+def _chat_server_next_tokens(reported: JSON) -> Listing:
     """Next tokens of a chat reply's step; what has no log-probability is left off."""
     steps = reported if isinstance(reported, list) else []
     pairs = [
@@ -128,7 +128,9 @@ def _by_text(reported: JSON) -> Listing:
     """Next tokens of a plain completion's step."""
     if not isinstance(reported, Mapping):
         return ()
-    return _listing([{"token": token, "logprob": value} for token, value in reported.items()])
+    return _chat_server_next_tokens(
+        [{"token": token, "logprob": value} for token, value in reported.items()]
+    )
 
 
 def _bytes_of(step: Mapping[str, JSON]) -> bytes:
@@ -178,7 +180,7 @@ def read_answer_body(content: JSON, request: Request) -> Reply:
     backend = content.get("system_fingerprint")
     return Reply(
         choices=tuple(by_place[place] for place in range(request.n)),
-        usage=_usage(content.get("usage")),
+        usage=_server_token_usage(content.get("usage")),
         backend=backend if isinstance(backend, str) and backend else None,
     )
 
@@ -211,14 +213,16 @@ def completions_of(
             is_cut = _WHOLE.get(str(choice.get("finish_reason"))) == "length"
             mark = opened or (opened_if_cut if is_cut else "")
             made.append(
-                _completion(place, choice, reply.usage, request, condition, cuts, clean, mark)
+                _completion_of_server_choice(
+                    place, choice, reply.usage, request, condition, cuts, clean, mark
+                )
             )
         except EngineError as error:
             made.append(error)
     return tuple(made)
 
 
-def _completion(
+def _completion_of_server_choice(
     place: int,
     choice: Mapping[str, JSON],
     usage: Usage,
@@ -230,10 +234,10 @@ def _completion(
 ) -> Completion:
     """Read one choice; EngineError where it is not whole."""
     key = request_key(condition.condition_key, request.first + place)
-    text, why = _text_of(choice, chat=request.chat), _why_of(choice, key=key)
+    text, why = _server_choice_text(choice, chat=request.chat), _why_of(choice, key=key)
     thought = message_thought(message_of(choice))
     if why == DECLINED:
-        text = text or _refusal(choice)
+        text = text or _server_choice_refusal(choice)
     elif text is None and thought is not None:
         text = ""  # it thought, and said nothing
     elif text is None:
@@ -260,7 +264,7 @@ def _completion(
     )
 
 
-def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
+def _server_choice_text(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
     """What a reply says; None where it has no text at all."""
     if not chat:
         text = choice.get("text")
@@ -280,7 +284,7 @@ def message_of(choice: Mapping[str, JSON]) -> Mapping[str, JSON]:
     return message if isinstance(message, Mapping) else {}
 
 
-def _refusal(choice: Mapping[str, JSON]) -> str | None:
+def _server_choice_refusal(choice: Mapping[str, JSON]) -> str | None:
     """A refusal that a model wrote in a field of its own."""
     refusal = message_of(choice).get("refusal")
     return refusal if isinstance(refusal, str) and refusal else None
@@ -289,7 +293,7 @@ def _refusal(choice: Mapping[str, JSON]) -> str | None:
 def _why_of(choice: Mapping[str, JSON], *, key: str) -> str:
     """Why a reply ended, in the words of the house."""
     reason = choice.get("finish_reason")
-    if reason == DECLINED or _refusal(choice) is not None:
+    if reason == DECLINED or _server_choice_refusal(choice) is not None:
         return DECLINED
     if not isinstance(reason, str) or reason not in _WHOLE:
         shown = repr(reason[:LONGEST_SHOWN] if isinstance(reason, str) else type(reason).__name__)
@@ -305,7 +309,7 @@ def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int
     return len(ids) if isinstance(ids, list) else None
 
 
-def _usage(reported: JSON) -> Usage:
+def _server_token_usage(reported: JSON) -> Usage:
     """Token counts, where they are numbers."""
     if not isinstance(reported, Mapping):
         return Usage()

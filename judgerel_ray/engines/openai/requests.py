@@ -203,7 +203,7 @@ def requests_of(ask: Ask, *, model: str, chat: bool, options: OpenAIOptions) -> 
     for first in range(ask.first, ask.first + ask.n, size):
         n = min(size, ask.first + ask.n - first)
         seed = None if greedy else condition.seed_base + first
-        body = _body(condition, model=model, chat=chat, options=options)
+        body = _server_request_body(condition, model=model, chat=chat, options=options)
         if seed is not None and options.seed:
             body["seed"] = seed
         if n > 1:
@@ -253,7 +253,7 @@ def tokens_at_most(request: Request) -> int:
     return size + request.n * (new if isinstance(new, int) else 0)
 
 
-def _body(
+def _server_request_body(
     condition: Condition, *, model: str, chat: bool, options: OpenAIOptions
 ) -> dict[str, JSON]:
     """What every request of a condition says; the rest differs by replication."""

@@ -66,7 +66,7 @@ def scored_logprobs(
         for weight, option_id in zip(weights, menu.option_ids, strict=True)
     )
     spoken = 1 - options.refuse - options.unparsed
-    probable = [_log(share * spoken) for share in tempered(moved, 1.0)]
+    probable = [_simulated_token_log(share * spoken) for share in tempered(moved, 1.0)]
     if scoring.kind == "next":
         best = sorted(range(len(probable)), key=lambda place: -probable[place])[: scoring.top]
         return tuple(
@@ -74,7 +74,9 @@ def scored_logprobs(
             for rank, place in enumerate(best, start=1)
         )
     return tuple(
-        TokenLogprob(token=text, logprob=probable[_place(text, menu)], continuation=number)
+        TokenLogprob(
+            token=text, logprob=probable[_simulated_option_place(text, menu)], continuation=number
+        )
         for number, text in enumerate(scoring.continuations)
     )
 
@@ -98,12 +100,14 @@ def simulated_logprobs(
         raw = tuple(power / sum(powers) for power in powers)
     best = sorted(range(len(raw)), key=lambda place: -raw[place])
     return tuple(
-        TokenLogprob(token=menu.labels[p], logprob=_log(raw[p]), rank=rank, continuation=p)
+        TokenLogprob(
+            token=menu.labels[p], logprob=_simulated_token_log(raw[p]), rank=rank, continuation=p
+        )
         for rank, p in enumerate(best, start=1)
     )
 
 
-def _place(text: str, menu: Menu) -> int:
+def _simulated_option_place(text: str, menu: Menu) -> int:
     """The option a continuation stands for: the longest label it begins with."""
     begun: Sequence[int] = [n for n, label in enumerate(menu.labels) if text.startswith(label)]
     if not begun:
@@ -111,7 +115,7 @@ def _place(text: str, menu: Menu) -> int:
     return max(begun, key=lambda n: len(menu.labels[n]))
 
 
-def _log(probability: float) -> float:
+def _simulated_token_log(probability: float) -> float:
     """Natural log, bounded below."""
     return max(math.log(probability), _NEVER) if probability > 0 else _NEVER
 
@@ -216,9 +220,13 @@ class SimulatedEngine:
         draw = thinking_replies if menu and menu.form in THINKING_FORMS else draw_replies
         replies = draw(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
-        cut = {reply: _cut(ask.condition, reply) for reply in dict.fromkeys(replies)}
+        cut = {
+            reply: _cut_simulated_reply(ask.condition, reply) for reply in dict.fromkeys(replies)
+        }
         completions = tuple(
-            _completion(ask.condition, replication, cut[reply], prepared.prompt_tokens, hit)
+            _simulated_completion(
+                ask.condition, replication, cut[reply], prepared.prompt_tokens, hit
+            )
             for replication, reply, hit in zip(ask.replications, replies, cached, strict=True)
         )
         if scoring is not None:
@@ -250,8 +258,10 @@ class SimulatedEngine:
         (cached,) = self._prefill(prepared, 1)
         await self._take_time(1)
         self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
-        nothing = _cut(ask.condition, "")
-        whole = _completion(ask.condition, ask.first, nothing, prepared.prompt_tokens, cached)
+        nothing = _cut_simulated_reply(ask.condition, "")
+        whole = _simulated_completion(
+            ask.condition, ask.first, nothing, prepared.prompt_tokens, cached
+        )
         return replace(whole, text=text, logprobs=found)
 
     def counters(self) -> TokenCounts:
@@ -334,7 +344,7 @@ class _Cut(NamedTuple):
     tokens: int
 
 
-def _cut(condition: Condition, reply: str) -> _Cut:
+def _cut_simulated_reply(condition: Condition, reply: str) -> _Cut:
     """Cut a reply where an engine would: after a stop string, or at the token limit."""
     text = cut_after(reply, condition.stop)
     limit = condition.max_tokens * CHARACTERS_PER_TOKEN
@@ -342,7 +352,7 @@ def _cut(condition: Condition, reply: str) -> _Cut:
     return _Cut(text[:limit], ended, count_tokens(text[:limit]))
 
 
-def _completion(
+def _simulated_completion(
     condition: Condition, replication: int, cut: _Cut, prompt_tokens: int, cached: int
 ) -> Completion:
     """A reply as what came back for one replication."""

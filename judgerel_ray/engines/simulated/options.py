@@ -14,23 +14,23 @@ from judgerel_ray.engines.engine import JSON, EngineSpec
 MODELS = ("uniform", "always", "dirichlet", "position", "latent")
 
 
-def _finite(value: JSON) -> float:
+def _simulated_finite_number(value: JSON) -> float:
     """Read a finite number that is no truth value, or say with ValueError what was expected."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError("a number")
     return float(value)
 
 
-def _number(value: JSON, *, above: bool = False, at_most: float = math.inf) -> float:
+def _simulated_number(value: JSON, *, above: bool = False, at_most: float = math.inf) -> float:
     """Read a number from 0 on, or `above` it."""
-    number = _finite(value)
+    number = _simulated_finite_number(value)
     if number < 0 or number > at_most or (above and not number):
         limit = f" and at most {at_most}" if at_most < math.inf else ""
         raise ValueError(f"{'above' if above else 'at least'} 0{limit}")
     return number
 
 
-def _whole(value: JSON, *, at_least: float = 1) -> int:
+def _simulated_whole_number(value: JSON, *, at_least: float = 1) -> int:
     """Read a whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError("a whole number")
@@ -39,23 +39,27 @@ def _whole(value: JSON, *, at_least: float = 1) -> int:
     return value
 
 
-def _wholes(value: JSON) -> tuple[int, ...]:
+def _simulated_whole_numbers(value: JSON) -> tuple[int, ...]:
     """Read one whole number or a list of them."""
     try:
-        return tuple(map(_whole, value if isinstance(value, list | tuple) else [value]))
+        return tuple(
+            map(_simulated_whole_number, value if isinstance(value, list | tuple) else [value])
+        )
     except ValueError:
         raise ValueError("whole numbers from 1") from None
 
 
-def _numbers(value: JSON) -> tuple[float, ...]:
+def _simulated_finite_numbers(value: JSON) -> tuple[float, ...]:
     """Read a list of finite numbers of any sign."""
     try:
-        return tuple(map(_finite, value if isinstance(value, list | tuple) else [None]))
+        return tuple(
+            map(_simulated_finite_number, value if isinstance(value, list | tuple) else [None])
+        )
     except ValueError:
         raise ValueError("a list of numbers") from None
 
 
-def _table(value: JSON) -> dict[str, float]:
+def _simulated_weights_table(value: JSON) -> dict[str, float]:
     """Read a table of weights by option id."""
     if not isinstance(value, Mapping):
         raise ValueError("a table of weights by option id")
@@ -65,24 +69,24 @@ def _table(value: JSON) -> dict[str, float]:
     return kept
 
 
-def _text(value: JSON, *, among: tuple[str, ...] = ()) -> str:
+def _simulated_option_text(value: JSON, *, among: tuple[str, ...] = ()) -> str:
     """Read a text."""
     if not isinstance(value, str) or not value or (among and value not in among):
         raise ValueError(" or ".join(map(repr, among)) or "a text")
     return value
 
 
-def _truth(value: JSON) -> bool:
+def _simulated_truth_value(value: JSON) -> bool:
     """Read a truth value."""
     if not isinstance(value, bool):
         raise ValueError("true or false")
     return value
 
 
-_above_0, _share = partial(_number, above=True), partial(_number, at_most=1.0)
+_above_0, _share = partial(_simulated_number, above=True), partial(_simulated_number, at_most=1.0)
 
 
-def _option(default: object, read: Callable[[JSON], object]) -> Any:
+def _simulated_option_field(default: object, read: Callable[[JSON], object]) -> Any:
     """A field that is read so where a sweep gives it."""
     return field(default=default, metadata={"read": read})
 
@@ -111,28 +115,30 @@ class SimulatedOptions:
     How long it takes: ``latency_ms`` for each ask, and ``tokens_per_s`` shared by all of them.
     """
 
-    seed: int = _option(0, partial(_whole, at_least=-math.inf))
-    label: str | None = _option(None, _text)
-    concentration: float = _option(1.0, _above_0)
-    base: Mapping[str, float] | None = _option(None, _table)
-    position_bias: tuple[float, ...] = _option((1.0,), _numbers)
-    quality_sd: float = _option(1.0, _number)
-    noise: float = _option(0.1, _number)
-    refuse: float = _option(0.0, _share)
-    unparsed: float = _option(0.0, _share)
-    reason_words: int = _option(0, partial(_whole, at_least=0))
-    suggestibility: float = _option(0.0, _number)
-    reasoning: float | None = _option(None, _above_0)
-    logprobs: bool = _option(True, _truth)
-    dies_on: int | None = _option(None, _whole)
-    dies: str = _option("exit", partial(_text, among=("exit", "raise")))
-    dies_once: str | None = _option(None, _text)
-    fails_on: tuple[int, ...] = _option((), _wholes)
-    hangs_on: int | None = _option(None, _whole)
-    poison: str | None = _option(None, _text)
-    fails_start: bool = _option(False, _truth)
-    latency_ms: float = _option(0.0, _number)
-    tokens_per_s: float | None = _option(None, _above_0)
+    seed: int = _simulated_option_field(0, partial(_simulated_whole_number, at_least=-math.inf))
+    label: str | None = _simulated_option_field(None, _simulated_option_text)
+    concentration: float = _simulated_option_field(1.0, _above_0)
+    base: Mapping[str, float] | None = _simulated_option_field(None, _simulated_weights_table)
+    position_bias: tuple[float, ...] = _simulated_option_field((1.0,), _simulated_finite_numbers)
+    quality_sd: float = _simulated_option_field(1.0, _simulated_number)
+    noise: float = _simulated_option_field(0.1, _simulated_number)
+    refuse: float = _simulated_option_field(0.0, _share)
+    unparsed: float = _simulated_option_field(0.0, _share)
+    reason_words: int = _simulated_option_field(0, partial(_simulated_whole_number, at_least=0))
+    suggestibility: float = _simulated_option_field(0.0, _simulated_number)
+    reasoning: float | None = _simulated_option_field(None, _above_0)
+    logprobs: bool = _simulated_option_field(True, _simulated_truth_value)
+    dies_on: int | None = _simulated_option_field(None, _simulated_whole_number)
+    dies: str = _simulated_option_field(
+        "exit", partial(_simulated_option_text, among=("exit", "raise"))
+    )
+    dies_once: str | None = _simulated_option_field(None, _simulated_option_text)
+    fails_on: tuple[int, ...] = _simulated_option_field((), _simulated_whole_numbers)
+    hangs_on: int | None = _simulated_option_field(None, _simulated_whole_number)
+    poison: str | None = _simulated_option_field(None, _simulated_option_text)
+    fails_start: bool = _simulated_option_field(False, _simulated_truth_value)
+    latency_ms: float = _simulated_option_field(0.0, _simulated_number)
+    tokens_per_s: float | None = _simulated_option_field(None, _above_0)
 
 
 def simulated_options(spec: EngineSpec) -> SimulatedOptions:

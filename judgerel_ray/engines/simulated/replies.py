@@ -38,11 +38,14 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     ]
     menu = condition.menu
     if menu is None:
-        return [f"Answer {draw[1]:.6f}: {_words(_ANSWER, options.reason_words)}" for draw in draws]
+        return [
+            f"Answer {draw[1]:.6f}: {_simulated_reply_words(_ANSWER, options.reason_words)}"
+            for draw in draws
+        ]
     menu = answerable(menu)
     weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
     shares = tempered(weights, condition.temperature)
-    reason = _words(_REASON, options.reason_words)
+    reason = _simulated_reply_words(_REASON, options.reason_words)
     written: list[str] = []
     for label in menu.labels:
         if menu.declared is not None:
@@ -89,7 +92,7 @@ def declared_reply(label: str, menu: Menu) -> str:
     return fill_example(menu.declared, word)
 
 
-def _words(text: str, n: int) -> str:
+def _simulated_reply_words(text: str, n: int) -> str:
     """The first n words of a text repeated without end."""
     words = text.split()
     return " ".join(words[place % len(words)] for place in range(n))
@@ -128,15 +131,17 @@ def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[st
         if off is not None:
             replies.append(off)
         elif menu.form in _STATED:
-            replies.append(_stated(menu, weights, condition, place))
+            replies.append(_simulated_stated_reply(menu, weights, condition, place))
         else:
-            replies.append(_selected(menu, weights, condition, draw))
+            replies.append(_simulated_selected_labels(menu, weights, condition, draw))
     return replies
 
 
-def _stated(menu: Menu, weights: tuple[float, ...], condition: Condition, place: float) -> str:
+def _simulated_stated_reply(
+    menu: Menu, weights: tuple[float, ...], condition: Condition, place: float
+) -> str:
     """One label, a reason and a confidence."""
-    chosen = _drawn(tempered(weights, condition.temperature), place)
+    chosen = _simulated_draw_place(tempered(weights, condition.temperature), place)
     label, reason, confidence = _STATED[menu.form]
     sure = tempered(weights, 1.0)[chosen]
     return (
@@ -144,7 +149,9 @@ def _stated(menu: Menu, weights: tuple[float, ...], condition: Condition, place:
     )
 
 
-def _selected(menu: Menu, weights: tuple[float, ...], condition: Condition, draw: str) -> str:
+def _simulated_selected_labels(
+    menu: Menu, weights: tuple[float, ...], condition: Condition, draw: str
+) -> str:
     """As many different labels as are asked for."""
     name = "Option" if menu.form == "options" else "Candidate"
     left = list(range(len(weights)))
@@ -152,12 +159,12 @@ def _selected(menu: Menu, weights: tuple[float, ...], condition: Condition, draw
     for step in range(min(menu.most, len(left))):
         # Of those left: greedily the likeliest, however little is left of the whole.
         part = tempered(tuple(weights[place] for place in left), condition.temperature)
-        at = _drawn(part, uniforms(f"{draw}:{step}")[1])
+        at = _simulated_draw_place(part, uniforms(f"{draw}:{step}")[1])
         blocks.append(f"{name}: {menu.labels[left.pop(at)]}\nJustification: it fits the question.")
     return "\n\n".join(blocks)
 
 
-def _drawn(shares: tuple[float, ...], at: float) -> int:
+def _simulated_draw_place(shares: tuple[float, ...], at: float) -> int:
     """The place a uniform number falls into; never one without a share."""
     limits = list(accumulate(shares))
     place = min(bisect_right(limits, at * limits[-1]), len(limits) - 1)

@@ -44,17 +44,21 @@ def option_log_weights(
         return tuple(
             _log_gamma_draw(
                 options.concentration * share,
-                Random(_number(f"dirichlet:{options.seed}:{item_id}:{option_id}")),
+                Random(_simulated_seed_of_text(f"dirichlet:{options.seed}:{item_id}:{option_id}")),
             )
-            for option_id, share in zip(menu.option_ids, _base(options, menu), strict=True)
+            for option_id, share in zip(
+                menu.option_ids, _simulated_base_shares(options, menu), strict=True
+            )
         )
     if model == "latent":
-        return _rounded(options, item_id, len(menu.labels))
+        return _simulated_rounded_opinion(options, item_id, len(menu.labels))
     if model == "position":
         return tuple(
             (options.position_bias[place] if place < len(options.position_bias) else 0.0)
             + options.quality_sd
-            * Random(_number(f"quality:{options.seed}:{item_id}:{option_id}")).gauss(0.0, 1.0)
+            * Random(
+                _simulated_seed_of_text(f"quality:{options.seed}:{item_id}:{option_id}")
+            ).gauss(0.0, 1.0)
             for place, option_id in enumerate(menu.option_ids)
         )
     return (0.0,) * len(menu.labels)
@@ -78,7 +82,9 @@ def reasoned(
         return shares
     key = f"reasoning:{options.seed}:{condition.condition_key}:{replication}"
     draws = [
-        _log_gamma_draw(options.reasoning * share, Random(_number(f"{key}:{place}")))
+        _log_gamma_draw(
+            options.reasoning * share, Random(_simulated_seed_of_text(f"{key}:{place}"))
+        )
         if share > 0
         else -math.inf
         for place, share in enumerate(shares)
@@ -101,7 +107,7 @@ def latent_score(options: SimulatedOptions, thing: str) -> float:
     return uniforms(f"latent:{options.seed}:{thing}")[0]
 
 
-def _rounded(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]:
+def _simulated_rounded_opinion(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]:
     """Log-probabilities of n equal parts of [0, 1]: the opinion with normal noise, ends open."""
     at, noise = latent_score(options, thing), options.noise
     if noise == 0:
@@ -113,7 +119,7 @@ def _rounded(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]
     return tuple(math.log(share) if share > 0 else -math.inf for share in shares)
 
 
-def _base(options: SimulatedOptions, menu: Menu) -> tuple[float, ...]:
+def _simulated_base_shares(options: SimulatedOptions, menu: Menu) -> tuple[float, ...]:
     """Shares pi of the menu's options: the judge's own, or even."""
     if options.base is None:
         return (1 / len(menu.option_ids),) * len(menu.option_ids)
@@ -129,7 +135,7 @@ def _log_gamma_draw(shape: float, random: Random) -> float:
     return math.log(random.gammavariate(shape + 1, 1.0)) + math.log(1 - random.random()) / shape
 
 
-def _number(text: str) -> int:
+def _simulated_seed_of_text(text: str) -> int:
     """A number of 64 bits that depends on the text alone."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 

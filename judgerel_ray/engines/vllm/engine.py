@@ -115,7 +115,7 @@ class VllmEngine:
             raise EngineStartError(why, where=where, hint=hint) from error
         self._vocabulary = vocabulary(self._llm.vllm_config, tokenizer)
         self._children = [child for child in active_children() if child not in others]
-        version, device = _installed()
+        version, device = _installed_vllm_version()
         facts = resolved_facts(
             self.spec,
             self._llm.vllm_config,
@@ -300,7 +300,7 @@ def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
     return Counter
 
 
-def _installed() -> tuple[str, str]:
+def _installed_vllm_version() -> tuple[str, str]:
     """Version of vLLM (metadata has other names in the GPU and CPU builds), and the device."""
     import vllm
     from vllm.platforms import current_platform

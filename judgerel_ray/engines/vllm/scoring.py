@@ -137,12 +137,12 @@ async def score(
     if scoring.kind == "next":
         async with kinds.of("next"):
             output = await send(ids, scoring_arguments(logprobs=scoring.top))
-        return _listed(first_step(output, prepared), scoring.top, token_texts)
+        return _most_probable_vllm_tokens(first_step(output, prepared), scoring.top, token_texts)
     if scoring.kind == "inserted":
         (tokens,) = prepared.continuations
         async with kinds.of("inserted"):
             output = await send((*ids, *tokens), scoring_arguments(prompt_logprobs=0))
-        return _inserted(output, len(ids), tokens, prepared, token_texts)
+        return _inserted_vllm_tokens(output, len(ids), tokens, prepared, token_texts)
     seen: dict[tuple[int, ...], dict[int, float]] = {}
 
     async def look(before: tuple[int, ...], wanted: tuple[int, ...]) -> None:
@@ -152,7 +152,9 @@ async def score(
                 output = await send((*ids, *before), scoring_arguments(logprob_token_ids=part))
             found = first_step(output, prepared)
             for token in part:
-                seen.setdefault(before, {})[token] = _of(found, token, prepared).logprob
+                seen.setdefault(before, {})[token] = _vllm_token_logprob(
+                    found, token, prepared
+                ).logprob
 
     await asyncio.gather(
         *(look(one.before, one.wanted) for one in option_passes(prepared.continuations))
@@ -205,7 +207,7 @@ def first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob
     return steps_of(output, prepared)[0]
 
 
-def _of(found: Mapping[int, Logprob], token: int, prepared: Prepared) -> Logprob:
+def _vllm_token_logprob(found: Mapping[int, Logprob], token: int, prepared: Prepared) -> Logprob:
     """One token's, or an error that leaves the request pending."""
     if token not in found:
         raise EngineError(
@@ -215,7 +217,7 @@ def _of(found: Mapping[int, Logprob], token: int, prepared: Prepared) -> Logprob
     return found[token]
 
 
-def _listed(
+def _most_probable_vllm_tokens(
     found: Mapping[int, Logprob], top: int, token_texts: Callable[[Sequence[int]], list[str]]
 ) -> tuple[TokenLogprob, ...]:
     """The most probable tokens, most probable first; ties by token, so that a run repeats."""
@@ -227,7 +229,7 @@ def _listed(
     )
 
 
-def _inserted(
+def _inserted_vllm_tokens(
     output: ScoredOutput,
     n_prompt: int,
     tokens: tuple[int, ...],
@@ -242,6 +244,10 @@ def _inserted(
             where={"condition": prepared.condition_key},
         )
     return tuple(
-        TokenLogprob(token=text, logprob=_of(step or {}, token, prepared).logprob, continuation=0)
+        TokenLogprob(
+            token=text,
+            logprob=_vllm_token_logprob(step or {}, token, prepared).logprob,
+            continuation=0,
+        )
         for step, token, text in zip(steps, tokens, token_texts(tokens), strict=True)
     )

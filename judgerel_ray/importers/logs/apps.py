@@ -46,7 +46,7 @@ _UNREAD = re.compile(
 """What promptfoo writes as the reason where it scores 0 because it could not read its grader."""
 
 
-def _promptfoo(path: str) -> Iterator[LogRow]:
+def _promptfoo_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of promptfoo, one for each assertion that a model, or a person, graded.
 
     Read from the results that promptfoo 0.121.20 writes (``output.json``, ``output.jsonl``):
@@ -60,7 +60,9 @@ def _promptfoo(path: str) -> Iterator[LogRow]:
     default = UNNAMED
     if at:
         config = next((one for where, one in values(path) if where == ("config", "defaultTest")), 0)
-        default = _grader(mapping(mapping(config).get("options")).get("provider")) or default
+        default = (
+            _grader_name_in_log(mapping(mapping(config).get("options")).get("provider")) or default
+        )
     for _, record in records(path, at):
         yield from _promptfoo_result(mapping(record), default)
 
@@ -74,7 +76,7 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Lo
         for name, value in mapping(record.get("vars") or test.get("vars")).items()
         if name != "sessionId" and not name.startswith("_")
     }
-    grader = _grader(mapping(test.get("options")).get("provider")) or default
+    grader = _grader_name_in_log(mapping(test.get("options")).get("provider")) or default
     provider = mapping(record.get("provider"))
     responder = text(provider.get("label")) or text(provider.get("id")) or "unnamed"
     if record.get("promptIdx"):
@@ -115,17 +117,21 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Lo
             outcome = Outcome.CONFLICTING
         yield replace(
             answer,
-            judge=PEOPLE if kind == _HUMAN else _grader(assertion.get("provider")) or grader,
+            judge=PEOPLE
+            if kind == _HUMAN
+            else _grader_name_in_log(assertion.get("provider")) or grader,
             criterion=criterion,
             verdict=None if outcome else passed(graded.get("pass")),
             outcome=outcome,
             reply=reason,
-            prompt=_rendered(mapping(graded.get("metadata")).get("renderedGradingPrompt")),
+            prompt=_grader_prompt_in_log(
+                mapping(graded.get("metadata")).get("renderedGradingPrompt")
+            ),
             reference=text(assertion.get("value")),
         )
 
 
-def _rendered(prompt: object) -> str | None:
+def _grader_prompt_in_log(prompt: object) -> str | None:
     """What a grader was asked: a text, or messages as JSON in one."""
     try:
         return conversation(json.loads(prompt)) if isinstance(prompt, str) else conversation(prompt)
@@ -133,14 +139,16 @@ def _rendered(prompt: object) -> str | None:
         return text(prompt)
 
 
-def _grader(provider: object) -> str | None:
+def _grader_name_in_log(provider: object) -> str | None:
     """The name of a grader: a text, or an object that names one."""
     named = mapping(provider)
     return text(named.get("label") or named.get("id") or named.get("text") or provider or None)
 
 
 PROMPTFOO = LogFormat(
-    known=having("promptIdx", "testIdx", inside=_RESULTS), read=_promptfoo, asks_again="repeats"
+    known=having("promptIdx", "testIdx", inside=_RESULTS),
+    read=_promptfoo_log_judgments,
+    asks_again="repeats",
 )
 
 
@@ -155,7 +163,7 @@ def _deepeval_known(seen: Sight) -> bool:
     return any("metricsData" in seen.record(*path) for path in _DEEPEVAL)
 
 
-def _deepeval(path: str) -> Iterator[LogRow]:
+def _deepeval_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of a test run: one for each metric of a test case that a model evaluated.
 
     Read from ``test_run/api.py`` of deepeval at a2e0d4c (``.deepeval/.latest_run_full.json``).
@@ -177,11 +185,11 @@ def _deepeval(path: str) -> Iterator[LogRow]:
                 answer=text(case.get("actualOutput") or case.get("turns")),
                 question=text(asked),
                 reference=text(case.get("expectedOutput")),
-                context=_joined(case.get("retrievalContext") or case.get("context")),
+                context=_log_passages_text(case.get("retrievalContext") or case.get("context")),
             )
             metrics = [
                 (one, judge)
-                for one in _maps(case.get("metricsData"))
+                for one in _objects_of_log_list(case.get("metricsData"))
                 for judge in [text(one.get("evaluationModel"))]
                 if judge is not None or one.get("name") not in _COMPUTED
             ]
@@ -202,28 +210,28 @@ def _deepeval(path: str) -> Iterator[LogRow]:
                 )  # fmt: skip
 
 
-def _joined(parts: object) -> str | None:
+def _log_passages_text(parts: object) -> str | None:
     """Passages as one text."""
     return "\n\n".join(map(str, parts)) if isinstance(parts, list) else text(parts)
 
 
-def _assessed(record: Mapping[str, object]) -> list[object]:
+def _logged_trace_assessments(record: Mapping[str, object]) -> list[object]:
     """Assessments of a trace, wherever this version keeps them."""
     found = record.get("assessments") or mapping(record.get("info")).get("assessments")
     return found if isinstance(found, list) else []
 
 
-def _traces(seen: Sight) -> Path:
+def _mlflow_log_traces_path(seen: Sight) -> Path:
     return ("traces",) if seen.kind == "document" and ("traces",) in seen.first else ()
 
 
 def _mlflow_known(seen: Sight) -> bool:
-    record = seen.record(*_traces(seen))
+    record = seen.record(*_mlflow_log_traces_path(seen))
     info = mapping(record.get("info"))
     return "assessments" in info or {"trace_id", "assessments"} <= record.keys()
 
 
-def _mlflow(path: str) -> Iterator[LogRow]:
+def _mlflow_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of traces with assessments, as ``Trace.to_dict`` of MLflow 3 writes them.
 
     Every run of ``evaluate`` logs traces of its own: a trace of a run is known by its request, so
@@ -231,7 +239,7 @@ def _mlflow(path: str) -> Iterator[LogRow]:
     judge's is a row of people, and the judge's stays. Assessments by code and expectations are left
     out.
     """
-    for _, found in records(path, _traces(sight(path))):
+    for _, found in records(path, _mlflow_log_traces_path(sight(path))):
         record = mapping(found)
         info = mapping(record.get("info"))
         meta = mapping(info.get("trace_metadata") or record.get("trace_metadata"))
@@ -248,7 +256,7 @@ def _mlflow(path: str) -> Iterator[LogRow]:
             trace = f"{asked[:_SHORT]}#{named_by(asked)}"
         judged = [
             (one, mapping(one.get("source")), feedback)
-            for one in map(mapping, _assessed(record))
+            for one in map(mapping, _logged_trace_assessments(record))
             if (feedback := mapping(one.get("feedback")))
             and mapping(one.get("source")).get("source_type") != "CODE"
         ]
@@ -259,7 +267,7 @@ def _mlflow(path: str) -> Iterator[LogRow]:
             )
         for one, source, feedback in judged:
             kind = str(source.get("source_type"))
-            yield from _valued(
+            yield from _log_rows_of_value(
                 feedback.get("value"),
                 {
                     "judge": PEOPLE
@@ -275,11 +283,13 @@ def _mlflow(path: str) -> Iterator[LogRow]:
             )
 
 
-def _valued(value: object, row: Mapping[str, object], name: str | None) -> Iterator[LogRow]:
+def _log_rows_of_value(
+    value: object, row: Mapping[str, object], name: str | None
+) -> Iterator[LogRow]:
     """Rows of a value of any kind; of an object one for each of its fields."""
     if isinstance(value, dict):
         for part, inner in value.items():
-            yield from _valued(inner, row, f"{name}.{part}" if name else str(part))
+            yield from _log_rows_of_value(inner, row, f"{name}.{part}" if name else str(part))
         return
     stated: dict[str, object] = {"verdict": text(value)}
     if row.get("outcome"):
@@ -294,18 +304,18 @@ def _valued(value: object, row: Mapping[str, object], name: str | None) -> Itera
 _REMARKS = frozenset({"TEXT", "CORRECTION"})
 
 
-def _scores(seen: Sight) -> Path:
+def _langfuse_log_scores_path(seen: Sight) -> Path:
     return ("data",) if seen.kind == "document" else ()
 
 
-def _langfuse(path: str) -> Iterator[LogRow]:
+def _langfuse_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of exported scores, as ``/api/public/v2/scores`` or ``v3`` of Langfuse gives them.
 
     ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
     program sent, called ``api``. A boolean is its value, for version 2 alone has words beside it.
     ``TEXT`` and ``CORRECTION`` are remarks and no verdicts: left out.
     """
-    for place, found in records(path, _scores(sight(path))):
+    for place, found in records(path, _langfuse_log_scores_path(sight(path))):
         one = mapping(found)
         source, kind = (str(one.get(name)).upper() for name in ("source", "dataType"))
         if kind in _REMARKS:
@@ -344,16 +354,24 @@ def _otel_known(seen: Sight) -> bool:
     record = seen.record()
     lists = {path[0] for path in seen.first if path} | record.keys()
     console = {"trace_id", "span_id"} <= {**record, **mapping(record.get("context"))}.keys()
-    return bool(lists & {group[0] for group in _GROUPS}) or console or _event(record) == _EVENT
+    return (
+        bool(lists & {group[0] for group in _GROUPS})
+        or console
+        or _otel_log_event_name(record) == _EVENT
+    )
 
 
-def _event(record: Mapping[str, object]) -> object:
+def _otel_log_event_name(record: Mapping[str, object]) -> object:
     """The name of an event, an attribute before SDK 1.39."""
     named = record.get("eventName") or record.get("event_name")
-    return named or _attributes(record.get("attributes")).get("event.name") or record.get("name")
+    return (
+        named
+        or _otel_log_attributes(record.get("attributes")).get("event.name")
+        or record.get("name")
+    )
 
 
-def _otel(path: str) -> Iterator[LogRow]:
+def _otel_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of events ``gen_ai.evaluation.result``: OTLP as JSON, one event a line, consoles.
 
     Read from the semantic conventions of OpenTelemetry for generative AI: ``score.label`` is a
@@ -367,14 +385,14 @@ def _otel(path: str) -> Iterator[LogRow]:
     if seen.kind == "document" and at:
         found = ((n, {one[0]: [part]}) for one in at for n, part in records(path, one))
     for _, record in found:
-        for event in _events(mapping(record)):
-            stated = _attributes(event.get("attributes"))
+        for event in _otel_log_events(mapping(record)):
+            stated = _otel_log_attributes(event.get("attributes"))
             failed = stated.get("error.type") is not None
             label = text(stated.get("gen_ai.evaluation.score.label"))
             if label == "unknown" and stated.get("gen_ai.operation.name") == "evaluation":
                 label = None
             yield LogRow(
-                item_id=text(stated.get("gen_ai.response.id")) or _place(event),
+                item_id=text(stated.get("gen_ai.response.id")) or _log_record_span(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
                 verdict=None if failed else label,
                 score=None
@@ -385,45 +403,47 @@ def _otel(path: str) -> Iterator[LogRow]:
             )
 
 
-def _place(record: Mapping[str, object]) -> str:
+def _log_record_span(record: Mapping[str, object]) -> str:
     """The span of a record, else its trace; ids of zeros alone are none."""
     found = {**record, **mapping(record.get("context"))}
     ids = (text(found.get(name)) or "" for name in ("spanId", "span_id", "traceId", "trace_id"))
     return next((one for one in ids if one.strip("0x")), "")
 
 
-def _events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+def _otel_log_events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """Events of evaluation in a record of OTLP, or in the span or record that is one."""
     held = (
-        _maps(within.get(inner))
+        _objects_of_log_list(within.get(inner))
         for outer, scope, inner in _GROUPS
-        for group in _maps(record.get(outer))
-        for within in _maps(group.get(scope))
+        for group in _objects_of_log_list(record.get(outer))
+        for within in _objects_of_log_list(group.get(scope))
     )
     for one in chain([record], chain.from_iterable(held)):
-        if _event(one) == _EVENT:
+        if _otel_log_event_name(one) == _EVENT:
             yield one
-        for event in _maps(one.get("events")):
-            if _event(event) == _EVENT:
-                yield {**event, "spanId": _place(one)}
+        for event in _objects_of_log_list(one.get("events")):
+            if _otel_log_event_name(event) == _EVENT:
+                yield {**event, "spanId": _log_record_span(one)}
 
 
-def _maps(value: object) -> Iterator[Mapping[str, object]]:
+def _objects_of_log_list(value: object) -> Iterator[Mapping[str, object]]:
     """Objects of a list."""
     return map(mapping, value if isinstance(value, list) else [])
 
 
-def _attributes(raw: object) -> dict[str, object]:
+def _otel_log_attributes(raw: object) -> dict[str, object]:
     """Attributes by name, of OTLP's list of keys and values, too."""
     if isinstance(raw, dict):
         return raw
     return {
         str(one.get("key")): next(iter(mapping(one.get("value")).values()), None)
-        for one in _maps(raw)
+        for one in _objects_of_log_list(raw)
     }
 
 
-DEEPEVAL = LogFormat(known=_deepeval_known, read=_deepeval, asks_again="runs")
-MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow, asks_again="runs")
-LANGFUSE = LogFormat(known=having("name", "dataType", "source", inside=("data",)), read=_langfuse)
-OPENTELEMETRY = LogFormat(known=_otel_known, read=_otel)
+DEEPEVAL = LogFormat(known=_deepeval_known, read=_deepeval_log_judgments, asks_again="runs")
+MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow_log_judgments, asks_again="runs")
+LANGFUSE = LogFormat(
+    known=having("name", "dataType", "source", inside=("data",)), read=_langfuse_log_judgments
+)
+OPENTELEMETRY = LogFormat(known=_otel_known, read=_otel_log_judgments)

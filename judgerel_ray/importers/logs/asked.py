@@ -68,7 +68,9 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
             where={"file": named},
             hint="leave out --prompts, for its answers",
         )
-    return logged_items(_prompts(rows) if prompts else _answers(rows), path=named)
+    return logged_items(
+        _judge_prompts_in_log(rows) if prompts else _judged_answers_in_log(rows), path=named
+    )
 
 
 def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, LogRow]]:
@@ -101,7 +103,7 @@ def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, LogRow]]
     return judged
 
 
-def _answers(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
+def _judged_answers_in_log(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     """What was judged; what was asked otherwise (prompt, context, target) is an item of its own."""
     asked: dict[str, list[tuple[str | None, ...]]] = {}
     targets: dict[str, set[str]] = {}
@@ -110,7 +112,7 @@ def _answers(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     has_criteria = len({row.criterion for _, _, row in rows}) > 1
     holds_answers = any(row.answer is not None for _, _, row in rows)
     for file, nth, row in rows:
-        record = _record(file, nth, row)
+        record = _judgment_place_in_log(file, nth, row)
         if row.question is None or not holds_answers:
             what = "question" if row.question is None else "answers"
             raise record.wrong(
@@ -132,7 +134,7 @@ def _answers(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
         )  # fmt: skip
 
 
-def _prompts(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
+def _judge_prompts_in_log(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     """What the judge was asked about each answer."""
     n_without = sum(row.prompt is None for _, _, row in rows)
     if 0 < n_without < len(rows):
@@ -141,7 +143,7 @@ def _prompts(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
     criteria = {row.criterion for _, _, row in rows}
     questions: dict[str, str] = {}
     for file, nth, row in rows:
-        record = _record(file, nth, row)
+        record = _judgment_place_in_log(file, nth, row)
         if row.prompt is None:
             if n_without == len(rows):
                 raise record.wrong(
@@ -158,7 +160,7 @@ def _prompts(rows: Sequence[tuple[str, int, LogRow]]) -> Iterator[LoggedAnswer]:
         )  # fmt: skip
 
 
-def _record(file: str, nth: int, row: LogRow) -> Record:
+def _judgment_place_in_log(file: str, nth: int, row: LogRow) -> Record:
     """Where a judgment stands; pairs are refused."""
     record = Record(fields={}, place={"file": file, "judgment": nth, "item": row.item_id})
     if row.n_options is not None or row.option_order is not None:

@@ -149,7 +149,7 @@ def import_logs(
     asked_again: dict[str, None] = {}
     for file in files:
         name = detect_log_format(file) if format_name == AUTO else format_name
-        parts += _frames(log_rows(name, file))
+        parts += _log_row_tables(log_rows(name, file))
         if name in LOG_FORMATS and LOG_FORMATS[name].asks_again:
             asked_again[f"{name} {LOG_FORMATS[name].asks_again}"] = None
     if not parts:
@@ -165,7 +165,7 @@ def import_logs(
         rows = rows.with_columns(pl.col("judge").replace(UNNAMED, judge))
     else:
         rows = _failures_named(rows)
-    if _warn(rows, tuple(asked_again)):
+    if _warn_of_log_rows(rows, tuple(asked_again)):
         rows = rows.with_columns(pl.col(_ANSWER).n_unique().over(_KEY).alias(N_ANSWERS))
     return numbered(rows.drop(_ANSWER))
 
@@ -226,7 +226,7 @@ def log_files(paths: Sequence[str]) -> list[str]:
     return files
 
 
-def _frames(rows: Iterable[LogRow]) -> Iterator[pl.DataFrame]:
+def _log_row_tables(rows: Iterable[LogRow]) -> Iterator[pl.DataFrame]:
     """Judgments as tables of so many, without their texts."""
     schema = {name: _KINDS.get(name, pl.String()) for name in _COLUMNS} | {_ANSWER: pl.UInt64()}
     held: list[tuple[object, ...]] = []
@@ -251,7 +251,7 @@ def outcomes_of(rows: pl.DataFrame) -> dict[str, int]:
     return dict(counted.sort("count", "outcome", descending=[True, False]).rows())
 
 
-def _warn(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
+def _warn_of_log_rows(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
     """Say what a reader of the numbers must know, and whether repeats judge other answers."""
     judged = rows.filter(pl.col("judge") != PEOPLE)
     repeated = judged.group_by(_KEY).agg(pl.len(), pl.col(_ANSWER).n_unique().alias("answers"))

@@ -42,7 +42,7 @@ def _fastchat_known(seen: Sight) -> bool:
 _ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
 
 
-def _fastchat(path: str) -> Iterator[LogRow]:
+def _fastchat_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of ``<judge>_single.jsonl`` and ``<judge>_pair.jsonl``.
 
     Read from ``llm_judge/common.py`` of FastChat at 0e6d3e4: a score of -1 is none; ``g2_winner``
@@ -114,7 +114,7 @@ _BASELINES = "gpt-4-0314"
 """What arena-hard v0.1 compares with where a file does not say."""
 
 
-def _arena(path: str) -> Iterator[LogRow]:
+def _arena_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of ``model_judgment/<judge>/<model>.jsonl`` of arena-hard, in all three shapes.
 
     Read from ``gen_judgment.py`` of arena-hard-auto at 196f6b8: game 0 shows the baseline as A,
@@ -146,7 +146,7 @@ def _arena(path: str) -> Iterator[LogRow]:
                 yield LogRow(responder=model, score=single, **row)  # type: ignore[arg-type]
                 continue
             shown = (model, baseline) if order % 2 else (baseline, model)
-            verdict, outcome = _strength(score, reply, shown)
+            verdict, outcome = _arena_log_preference(score, reply, shown)
             yield LogRow(
                 responder=f"{model} vs {baseline}", option_order=order % 2, n_options=2,
                 verdict=verdict, label=_place(verdict, shown),
@@ -154,7 +154,7 @@ def _arena(path: str) -> Iterator[LogRow]:
             )  # fmt: skip
 
 
-def _strength(
+def _arena_log_preference(
     score: object, reply: str | None, shown: tuple[str, str]
 ) -> tuple[str | None, Outcome | None]:
     """The model preferred, read again from the reply where there is one."""
@@ -174,7 +174,7 @@ def _strength(
 _DRAWS = (0, 1.5)  # preferences of alpaca_eval
 
 
-def _alpaca(path: str) -> Iterator[LogRow]:
+def _alpaca_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of ``annotations.json`` and of caches ``annotations_seed<N>_configs.json``.
 
     Read from ``annotators/pairwise_evaluator.py`` of alpaca_eval at cd543a1: ``preference`` is 1 to
@@ -203,10 +203,11 @@ def _alpaca(path: str) -> Iterator[LogRow]:
         )
 
 
-FASTCHAT = LogFormat(known=_fastchat_known, read=_fastchat)
-ARENA_HARD = LogFormat(known=having("model", "judge", "games"), read=_arena)
+FASTCHAT = LogFormat(known=_fastchat_known, read=_fastchat_log_judgments)
+ARENA_HARD = LogFormat(known=having("model", "judge", "games"), read=_arena_log_judgments)
 ALPACA_EVAL = LogFormat(
-    known=having("instruction", "generator_1", "generator_2", "preference"), read=_alpaca
+    known=having("instruction", "generator_1", "generator_2", "preference"),
+    read=_alpaca_log_judgments,
 )
 
 
@@ -214,7 +215,7 @@ _SIDES = ("chosen", "rejected")
 _LETTERS = ("A", "B")
 
 
-def _prometheus(path: str) -> Iterator[LogRow]:
+def _prometheus_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of ``<model>-outputs/<data>_<mode>_temp<t>_output.json`` of prometheus-eval: lines.
 
     Read from ``eval/run_evaluate.py`` at dcfb442. ``prometheus_score`` has a score a run; of two
@@ -226,24 +227,27 @@ def _prometheus(path: str) -> Iterator[LogRow]:
     judge = PurePosixPath(path).parent.name.removesuffix("-outputs") or UNNAMED
     for _, found in records(path):
         one = mapping(found)
-        asked = _first(one, "orig_instruction", "instruction", "input")
-        answer = _first(one, "orig_response", "response")
+        asked = _first_log_field_text(one, "orig_instruction", "instruction", "input")
+        answer = _first_log_field_text(one, "orig_response", "response")
         answers = {letter: text(one.get(f"orig_response_{letter}")) for letter in _LETTERS}
-        name = _first(one, "uid", "id", "idx")
+        name = _first_log_field_text(one, "uid", "id", "idx")
         item = name or named_by(
             [asked, answer] if answer else [asked, *sorted(map(str, answers.values()))]
         )
-        scores, outputs = _list(one.get("prometheus_score")), _list(one.get("prometheus_output"))
+        scores, outputs = (
+            _log_value_as_list(one.get("prometheus_score")),
+            _log_value_as_list(one.get("prometheus_output")),
+        )
         apart = bool(scores) and all(isinstance(score, list) for score in scores)
         good = text(one.get("chosen"))
         known: dict[str, Any] = {"item_id": item, "question": asked}
         for place, side in enumerate(_SIDES if apart else (None,)):
-            runs = _at(scores, place, []) if apart else scores
-            replies = _at(outputs, place, []) if apart else outputs
+            runs = _log_value_at_place(scores, place, []) if apart else scores
+            replies = _log_value_at_place(outputs, place, []) if apart else outputs
             letter = good if side == _SIDES[0] else {"A": "B", "B": "A"}.get(good or "")
             judged = answers.get(letter or "") if apart else answer
-            for run, score in enumerate(_list(runs)):
-                reply = text(_at(_list(replies), run, None))
+            for run, score in enumerate(_log_value_as_list(runs)):
+                reply = text(_log_value_at_place(_log_value_as_list(replies), run, None))
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 conflicts = read.outcome is Outcome.CONFLICTING
                 scored = finite_number(score) if read.score is None else read.score
@@ -257,29 +261,29 @@ def _prometheus(path: str) -> Iterator[LogRow]:
                     gold=good if picked and good in _LETTERS else None,
                     n_options=2 if picked else None,
                 )  # fmt: skip
-        replies = _list(one.get("gpt4_feedback"))
-        for run, score in enumerate(_list(one.get("gpt4_score"))):
+        replies = _log_value_as_list(one.get("gpt4_feedback"))
+        for run, score in enumerate(_log_value_as_list(one.get("gpt4_score"))):
             yield LogRow(
                 **known, judge="gpt4", answer=answer, responder=text(one.get("response_source")),
-                score=finite_number(score), reply=text(_at(replies, run, None)),
+                score=finite_number(score), reply=text(_log_value_at_place(replies, run, None)),
             )  # fmt: skip
-        for score in _list(one.get("human_score")):
+        for score in _log_value_as_list(one.get("human_score")):
             yield LogRow(
                 **known, judge=PEOPLE, answer=answer, responder=text(one.get("response_source")),
                 score=finite_number(score),
             )  # fmt: skip
 
 
-def _first(one: Mapping[str, object], *names: str) -> str | None:
+def _first_log_field_text(one: Mapping[str, object], *names: str) -> str | None:
     """The first of some fields that holds anything, as text."""
     return next((found for name in names if (found := text(one.get(name))) is not None), None)
 
 
-def _at(values: list[object], place: int, otherwise: object) -> object:
+def _log_value_at_place(values: list[object], place: int, otherwise: object) -> object:
     return values[place] if place < len(values) else otherwise
 
 
-def _list(value: object) -> list[object]:
+def _log_value_as_list(value: object) -> list[object]:
     """A list, or the one value as a list; of nothing none."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -292,7 +296,7 @@ def _biggen_known(seen: Sight) -> bool:
     return (seen.kind == "document" and fields >= _BIGGEN) or seen.record().keys() >= _BIGGEN
 
 
-def _biggen(path: str) -> Iterator[LogRow]:
+def _biggen_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of BiGGen-Bench at dcfb442: an object of records by their id, or a list of them.
 
     Scores are texts; the judge is ``eval_model_name`` where the file has it.
@@ -306,7 +310,7 @@ def _biggen(path: str) -> Iterator[LogRow]:
         one = mapping(record)
         judge = text(one.get("eval_model_name")) or UNNAMED
         # A reply that held no score after ten tries has none.
-        for score in _list(one.get("score")) or [None]:
+        for score in _log_value_as_list(one.get("score")) or [None]:
             yield LogRow(
                 judge=judge, item_id=text(one.get("id")) or str(name), score=finite_number(score),
                 benchmark=text(one.get("capability")), question=text(one.get("input")),
@@ -319,7 +323,7 @@ _SELECTED = "_selected_option"
 _SWAPPED = "_positional_bias"
 
 
-def _scored(record: Mapping[str, object]) -> Mapping[str, object]:
+def _unitxt_record_scores(record: Mapping[str, object]) -> Mapping[str, object]:
     """Scores of an instance of unitxt, wherever they stand."""
     return mapping(mapping(record.get("score")).get("instance")) or record
 
@@ -329,12 +333,12 @@ def _unitxt_at(seen: Sight) -> Path:
 
 
 def _unitxt_known(seen: Sight) -> bool:
-    names = _scored(seen.record(*_unitxt_at(seen)))
+    names = _unitxt_record_scores(seen.record(*_unitxt_at(seen)))
     direct = any(name.endswith(_SELECTED) and name[: -len(_SELECTED)] in names for name in names)
     return direct or any(re.fullmatch(r"\w+_contest_results", name) for name in names)
 
 
-def _unitxt(path: str) -> Iterator[LogRow]:
+def _unitxt_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of unitxt's direct judges at 20b951e and 1.26.10, one of each order of the options.
 
     unitxt replaces a reply that names no option by the option whose spelling is nearest: an option
@@ -342,7 +346,7 @@ def _unitxt(path: str) -> Iterator[LogRow]:
     """
     for place, found in records(path, _unitxt_at(sight(path))):
         record = mapping(found)
-        one = _scored(record)
+        one = _unitxt_record_scores(record)
         if any(name.endswith("_contest_results") for name in one):
             raise SweepError(
                 "judgments of pairs by unitxt are not read",
@@ -363,7 +367,7 @@ def _unitxt(path: str) -> Iterator[LogRow]:
                 option = text(one.get(f"{name}{_SELECTED}"))
                 reply = text(one.get(f"{name}_option_selection_completion"))
                 spoken = split_thought(reply or "").reply
-                forced = bool(reply and option and not _holds(spoken, option))
+                forced = bool(reply and option and not _logged_reply_holds_option(spoken, option))
                 yield LogRow(
                     item_id=item, criterion=base, option_order=order, reply=reply,
                     verdict=None if forced else option, question=text(record.get("source")),
@@ -372,7 +376,7 @@ def _unitxt(path: str) -> Iterator[LogRow]:
                 )  # fmt: skip
 
 
-def _holds(reply: str, option: str) -> bool:
+def _logged_reply_holds_option(reply: str, option: str) -> bool:
     """Whether a reply has an option in it, as a word: "I cannot choose" does not say No."""
     return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", reply, re.I) is not None
 
@@ -381,19 +385,19 @@ def _evalassist_at(seen: Sight) -> Path:
     return ("results",) if seen.kind == "document" else ()
 
 
-def _result(record: Mapping[str, object]) -> Mapping[str, object]:
+def _evalassist_record_result(record: Mapping[str, object]) -> Mapping[str, object]:
     """The result, which the API puts beside its ``id``."""
     return mapping(record.get("result")) or record
 
 
 def _evalassist_known(seen: Sight) -> bool:
-    record = _result(seen.record(*_evalassist_at(seen)))
+    record = _evalassist_record_result(seen.record(*_evalassist_at(seen)))
     return {"selected_option", "criteria", "instance"} <= record.keys() or (
         "per_system_results" in record
     )
 
 
-def _evalassist(path: str) -> Iterator[LogRow]:
+def _evalassist_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of direct results of EvalAssist at 5a1bd42 and 1.0.5, of Python or ``/evaluate/``.
 
     ``self_consistency.selected_options`` are replications. Where ``generation_failed`` the option
@@ -402,7 +406,7 @@ def _evalassist(path: str) -> Iterator[LogRow]:
     order.
     """
     for place, found in records(path, _evalassist_at(sight(path))):
-        one = _result(mapping(found))
+        one = _evalassist_record_result(mapping(found))
         if "per_system_results" in one:
             raise SweepError(
                 "judgments of pairs by EvalAssist are not read",
@@ -415,9 +419,11 @@ def _evalassist(path: str) -> Iterator[LogRow]:
                 continue
             meta = mapping(result.get("metadata"))
             criteria = mapping(result.get("criteria")) or mapping(one.get("criteria"))
-            options = map(mapping, _list(criteria.get("options")))
+            options = map(mapping, _log_value_as_list(criteria.get("options")))
             scores = {text(opt.get("name")): finite_number(opt.get("score")) for opt in options}
-            repeats = _list(mapping(meta.get("self_consistency")).get("selected_options"))
+            repeats = _log_value_as_list(
+                mapping(meta.get("self_consistency")).get("selected_options")
+            )
             failed = bool(meta.get("generation_failed") or meta.get("final_fallback_chosen"))
             for option in repeats or [result.get("selected_option")]:
                 verdict = None if failed else text(option)
@@ -429,7 +435,9 @@ def _evalassist(path: str) -> Iterator[LogRow]:
                 )  # fmt: skip
 
 
-PROMETHEUS = LogFormat(known=having("prometheus_output", "prometheus_score"), read=_prometheus)
-BIGGEN = LogFormat(known=_biggen_known, read=_biggen)
-UNITXT = LogFormat(known=_unitxt_known, read=_unitxt)
-EVALASSIST = LogFormat(known=_evalassist_known, read=_evalassist)
+PROMETHEUS = LogFormat(
+    known=having("prometheus_output", "prometheus_score"), read=_prometheus_log_judgments
+)
+BIGGEN = LogFormat(known=_biggen_known, read=_biggen_log_judgments)
+UNITXT = LogFormat(known=_unitxt_known, read=_unitxt_log_judgments)
+EVALASSIST = LogFormat(known=_evalassist_known, read=_evalassist_log_judgments)

@@ -59,7 +59,7 @@ def _lm_eval(path: str) -> Iterator[LogRow]:
             "definition": text(one.get("filter")),
             "question": text(one.get("arguments")),
         }
-        for answer in _answers(one.get("filtered_resps")):
+        for answer in _lmeval_record_answers(one.get("filtered_resps")):
             gold = text(one.get("target"))
             yield LogRow(criterion="answer", verdict=answer, gold=gold, **shared)  # type: ignore[arg-type]
         metrics = one.get("metrics")
@@ -69,7 +69,7 @@ def _lm_eval(path: str) -> Iterator[LogRow]:
                 yield LogRow(criterion=str(metric), score=finite_number(single), **shared)  # type: ignore[arg-type]
 
 
-def _answers(filtered: object) -> list[str | None]:
+def _lmeval_record_answers(filtered: object) -> list[str | None]:
     """Answers, one a repeat; of a choice by likelihood, the number of the likeliest."""
     held = filtered if isinstance(filtered, list) else [filtered]
     if held and all(isinstance(one, list) and len(one) == 2 for one in held):
@@ -94,7 +94,7 @@ _BOOL = ("True", "False")
 _REPEAT = re.compile(r"(.+?)[-_:/#. ](?:r|rep|repeat|replication|run|trial|seed)[-_=]?\d+")
 
 
-def _batch(path: str) -> Iterator[LogRow]:
+def _batch_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of outputs of a batch, whose lines are in no order.
 
     Read from the documentation of OpenAI's Batch API and of ``vllm run-batch``: ``custom_id`` is
@@ -141,7 +141,7 @@ def _of_ended(reply: str | None, stated: object) -> tuple[FreeReading, str]:
 LM_EVAL = LogFormat(
     known=having("doc_id", "resps", "filtered_resps", "target"), read=_lm_eval, asks_again="repeats"
 )
-BATCH = LogFormat(known=_batch_known, read=_batch)
+BATCH = LogFormat(known=_batch_known, read=_batch_log_judgments)
 
 
 _COMPUTED = frozenset({"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"})
@@ -159,7 +159,7 @@ def _inspect_known(seen: Sight) -> bool:
     return {"eval", "status", "version"} <= seen.names
 
 
-def _inspect(path: str) -> Iterator[LogRow]:
+def _inspect_log_judgments(path: str) -> Iterator[LogRow]:
     """Judgments of one log of Inspect, one for each score of each epoch: ``.eval`` or JSON.
 
     Read from ``log/_log.py`` and ``log/_recorders/eval.py`` of inspect_ai at 499e6152: members of
@@ -314,7 +314,7 @@ def _inspect_sample(
         score = mapping(held)
         history = score.get("history")
         stated = mapping(history[0]) if isinstance(history, list) and history else score
-        asked_grader, replied = _grading(stated)
+        asked_grader, replied = _grading_prompt_in_log(stated)
         rows = [(role or text(replied.get("model")) or UNNAMED, stated)]
         if stated is not score and score.get("value") != stated.get("value"):
             rows.append((PEOPLE, score))
@@ -328,11 +328,11 @@ def _inspect_sample(
                     reply=text(replied.get("content")) or text(one.get("explanation")),
                     prompt=conversation([asked_grader]) if asked_grader else None,
                     **answered,  # type: ignore[arg-type]
-                    **_stated(single, one),  # type: ignore[arg-type]
+                    **_logged_verdict_or_score(single, one),  # type: ignore[arg-type]
                 )
 
 
-def _grading(
+def _grading_prompt_in_log(
     score: Mapping[str, object],
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """What a model that graded was asked, and its reply; of other scorers nothing."""
@@ -341,7 +341,7 @@ def _grading(
     return mapping(messages[0]), mapping(messages[-1])
 
 
-def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
+def _logged_verdict_or_score(value: object, score: Mapping[str, object]) -> dict[str, object]:
     """Verdict, score or outcome of one value."""
     is_unread = isinstance(value, float) and math.isnan(value)
     if is_unread or mapping(score.get("metadata")).get("unscored_reason"):
@@ -356,4 +356,4 @@ def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
     return {"score": finite_number(value)}
 
 
-INSPECT = LogFormat(known=_inspect_known, read=_inspect, asks_again="epochs")
+INSPECT = LogFormat(known=_inspect_known, read=_inspect_log_judgments, asks_again="epochs")

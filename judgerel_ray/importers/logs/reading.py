@@ -78,7 +78,7 @@ def refused(path: str, what: str = "a record cannot be read") -> Iterator[Progre
         raise SweepError(f"{what}: {printable(cause[:_CAUSE])}", where=where) from error
 
 
-def _progress() -> Progress:
+def _log_reading_progress() -> Progress:
     """The progress of the log that is read; one that nobody asks for where no verb reads it."""
     found = _PROGRESS.get(None)
     return Progress() if found is None else found
@@ -86,12 +86,12 @@ def _progress() -> Progress:
 
 def parsed_document(content: bytes) -> object:
     r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes."""
-    return _mended(
+    return _log_value_without_surrogates(
         json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
     )
 
 
-def _mended(value: object, suspect: bool) -> object:
+def _log_value_without_surrogates(value: object, suspect: bool) -> object:
     """A value without lone surrogates, which no file of UTF-8 can hold."""
     if not suspect:
         return value
@@ -100,13 +100,18 @@ def _mended(value: object, suspect: bool) -> object:
             value.encode()
         except UnicodeEncodeError:
             mended = value.encode("utf-8", "backslashreplace").decode()
-            _progress().halves.add(mended)
+            _log_reading_progress().halves.add(mended)
             return mended
         return value
     if isinstance(value, list):
-        return [_mended(one, suspect) for one in value]
+        return [_log_value_without_surrogates(one, suspect) for one in value]
     if isinstance(value, dict):
-        return {_mended(name, suspect): _mended(one, suspect) for name, one in value.items()}
+        return {
+            _log_value_without_surrogates(name, suspect): _log_value_without_surrogates(
+                one, suspect
+            )
+            for name, one in value.items()
+        }
     return value
 
 
@@ -133,7 +138,7 @@ def mapping(value: object) -> Mapping[str, object]:
 
 def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[object, object]]:
     r"""Read the records of a log, each with its place (its number from 1, or its name)."""
-    with _opened(path) as (kind, cursor):
+    with _opened_log_cursor(path) as (kind, cursor):
         if kind == "document" and not at:
             found: Iterator[object] = cursor.lines()
         elif kind == "document":
@@ -142,7 +147,7 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
             found = cursor.lines()
         else:
             found = cursor.elements()
-        progress = _progress()
+        progress = _log_reading_progress()
         for number, value in enumerate(found, start=1):
             progress.record = number
             yield number, value
@@ -154,7 +159,7 @@ def values(path: str, *, depth: int = 2, elements: Path = ()) -> Iterator[tuple[
 
     Of its lists, those at the path `elements` alone are read, an element at a time.
     """
-    with _opened(path) as (kind, cursor):
+    with _opened_log_cursor(path) as (kind, cursor):
         if kind == "document":
             for where, one, inside in cursor.walk(depth):
                 if not inside or where == elements:
@@ -167,7 +172,7 @@ def sight(path: str) -> Sight:
     if is_zip(path):
         with zipped(path) as archive:
             return Sight(kind="zip", names=frozenset(archive.namelist()), first={})
-    with _opened(path) as (kind, cursor):
+    with _opened_log_cursor(path) as (kind, cursor):
         if kind != "document":
             one = next(cursor.lines() if kind == "lines" else cursor.elements(), None)
             return Sight(kind=kind, names=frozenset(), first={(): one})
@@ -184,14 +189,14 @@ def sight(path: str) -> Sight:
 
 def is_zip(path: str) -> bool:
     """Tell archives by their first bytes."""
-    with _bytes(path) as file:
+    with _unpacked_log_bytes(path) as file:
         return file.read(4) == b"PK\x03\x04"
 
 
 @contextmanager
 def zipped(path: str) -> Iterator[zipfile.ZipFile]:
     """Open an archive."""
-    with _bytes(path) as file:
+    with _unpacked_log_bytes(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 yield archive
@@ -206,7 +211,7 @@ def member(
 ) -> object:
     """A document of JSON in an archive."""
     place = {"file": f"{path}:{info.filename}"}
-    _progress().record = info.filename
+    _log_reading_progress().record = info.filename
     try:
         content = read_member(archive, info, unpacking)
     except ValueError as error:
@@ -218,7 +223,7 @@ def member(
 
 
 @contextmanager
-def _bytes(path: str) -> Iterator[IO[bytes]]:
+def _unpacked_log_bytes(path: str) -> Iterator[IO[bytes]]:
     """A file's bytes, unpacked."""
     import fsspec
 
@@ -239,9 +244,9 @@ def _bytes(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[str, _Cursor]]:
+def _opened_log_cursor(path: str) -> Iterator[tuple[str, _Cursor]]:
     """A cursor at the begin of a file, and how records lie in it."""
-    with _bytes(path) as file:
+    with _unpacked_log_bytes(path) as file:
         cursor = _Cursor(TextIOWrapper(file, "utf-8-sig"), path)
         begins = cursor.peek()
         if not begins:
@@ -359,7 +364,7 @@ class _Cursor:
                 continue
             suspect = any(self.text.find(sign, self._at, end) >= 0 for sign in _ESCAPES)
             self._at = end
-            return _mended(value, suspect)
+            return _log_value_without_surrogates(value, suspect)
 
     def _more(self) -> bool:
         """Read on, at least as much as is held; false at the end."""
@@ -474,7 +479,7 @@ def conversation(value: object) -> str | None:
     """
     if not isinstance(value, list) or not value or not all(_is_message(one) for one in value):
         return text(value)
-    parts = [(one.get("role"), _content(one["content"])) for one in value]
+    parts = [(one.get("role"), _logged_message_text(one["content"])) for one in value]
     several = len({role for role, _ in parts if role != "system"}) > 1
     return "\n\n".join(f"{role}: {content}" if several else content for role, content in parts)
 
@@ -484,7 +489,7 @@ def _is_message(value: object) -> bool:
     return isinstance(value, dict) and "content" in value
 
 
-def _content(value: object) -> str:
+def _logged_message_text(value: object) -> str:
     """The text of a message, whose content may be in parts."""
     if isinstance(value, list):
         texts = [one.get("text") if isinstance(one, dict) else one for one in value]

@@ -60,7 +60,7 @@ def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tup
     >>> "- [B]: No" in prompt[0].content
     True
     """
-    return (_user(template, item, labels, "verdict"),)
+    return (_stage_prompt_message(template, item, labels, "verdict"),)
 
 
 def render_assessment(
@@ -68,7 +68,7 @@ def render_assessment(
 ) -> tuple[Message, ...]:
     """Prompt for an assessment biased towards the option at a place; else as for a verdict."""
     option = f"[{labels[place]}]: {item.options[place].text}"
-    return (_user(template, item, labels, "assessment", option=option),)
+    return (_stage_prompt_message(template, item, labels, "assessment", option=option),)
 
 
 def render_confused(
@@ -76,7 +76,7 @@ def render_confused(
 ) -> tuple[Message, ...]:
     """Conversation in which an assessment stands as the judge's own turn, and a verdict is due."""
     return (
-        _user(template, item, labels, "neutral"),
+        _stage_prompt_message(template, item, labels, "neutral"),
         Message(role="assistant", content=assessment),
         Message(role="user", content=template.text("choice")),
     )
@@ -90,10 +90,10 @@ def render_together(
 ) -> tuple[Message, ...]:
     """Prompt that holds all assessments at once, each after the label it argues for."""
     shown = "\n\n".join(f"For [{label}]:\n{text.strip()}" for label, text in assessments)
-    return (_user(template, item, labels, "single", assessments=shown),)
+    return (_stage_prompt_message(template, item, labels, "single", assessments=shown),)
 
 
-def _user(
+def _stage_prompt_message(
     template: Template, item: Item, labels: Sequence[str], stage: str, **values: str
 ) -> Message:
     """The item, then what a stage asks, as one user message."""
@@ -226,7 +226,7 @@ class Scene:
     def first_wave(self) -> Iterator[Ask]:
         """The judge's own verdict, and an assessment for each option."""
         shown = render_verdict(self.template, self.item, self.menu.labels)
-        yield _once(self.condition("verdict"), shown)
+        yield _one_prompt_replication(self.condition("verdict"), shown)
         for place in range(len(self.menu.labels)):
             yield Ask(condition=self._assessed(place), first=0, n=1)
 
@@ -242,7 +242,7 @@ class Scene:
             condition = replace(blank, scoring=columns)
             shown = [(one.label, one.text or "") for one in written]
             prompt = render_together(self.template, self.item, self.menu.labels, shown)
-            yield _once(condition, prompt, parents=parents), never
+            yield _one_prompt_replication(condition, prompt, parents=parents), never
             return
         kinds = [columns]
         if self.frame.ask.mode == "paper":
@@ -252,7 +252,7 @@ class Scene:
             prompt = render_confused(self.template, self.item, self.menu.labels, text)
             for scoring in kinds:
                 condition = replace(blank, argued=one.option_id, scoring=scoring)
-                yield _once(condition, prompt, parents=(one.key,)), one.why
+                yield _one_prompt_replication(condition, prompt, parents=(one.key,)), one.why
 
     def assessments(self, texts: Texts) -> list[Assessment] | None:
         """All that was written, or None while one has not landed."""
@@ -300,7 +300,7 @@ def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
     return Menu(labels=labels, option_ids=ids, form=template.form or "", reader=frame.ask.reader)
 
 
-def _scenes(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:
+def _matrices_per_template(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:
     """Every matrix of an item: template x temperature."""
     for template in frame.templates:
         menu = confusion_menu(frame, item, template)
@@ -344,7 +344,7 @@ def scored_texts(labels: Sequence[str], close: str) -> tuple[str, ...]:
     return tuple(f"{label}{close}" for label in labels) if nested else tuple(labels)
 
 
-def _once(
+def _one_prompt_replication(
     condition: Condition, prompt: tuple[Message, ...], *, parents: tuple[str, ...] = ()
 ) -> Ask:
     """One replication of a condition."""
@@ -358,7 +358,11 @@ def check_options(frame: AskFrame, item: Item) -> None:
         menu = confusion_menu(frame, item, template)
         seen: dict[str, str] = {}
         # A label of letters tells nothing of an option but its text.
-        texts = menu.labels if ConfusionAsk.of(frame.ask).option_labels == "ids" else _texts(item)
+        texts = (
+            menu.labels
+            if ConfusionAsk.of(frame.ask).option_labels == "ids"
+            else _option_texts_in_prompt(item)
+        )
         for option_id, text in zip(menu.option_ids, texts, strict=True):
             other = seen.setdefault(text, option_id)
             if other != option_id:
@@ -378,7 +382,7 @@ def check_options(frame: AskFrame, item: Item) -> None:
                 )
 
 
-def _texts(item: Item) -> tuple[str, ...]:
+def _option_texts_in_prompt(item: Item) -> tuple[str, ...]:
     """What a judge reads of each option."""
     return tuple(" ".join(option.text.split()) for option in item.options)
 
@@ -435,7 +439,7 @@ class Confusion(Protocol):
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
     ) -> Asked:
         """A matrix, in two waves."""
-        for scene in _scenes(frame, voice, item):
+        for scene in _matrices_per_template(frame, voice, item):
             if wave == frame.respond_waves:
                 yield from ((ask, None) for ask in scene.first_wave())
             elif (written := scene.assessments(texts)) is not None:

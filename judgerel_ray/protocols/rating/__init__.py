@@ -92,7 +92,7 @@ def render_rating(
     if meaning:
         asked = fill(template.text("defined"), {"criterion": asked, "definition": meaning})
     values = {**item_placeholders(item), "response": text}
-    values |= {"criterion": asked, "scale": _explained(template, scale)}
+    values |= {"criterion": asked, "scale": _scale_in_template_words(template, scale)}
     return (Message(role="user", content=fill(template.text(question_form(item)), values)),)
 
 
@@ -113,7 +113,7 @@ def criterion_words(template: Template, criterion: Criterion) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _explained(template: Template, scale: Scale) -> str:
+def _scale_in_template_words(template: Template, scale: Scale) -> str:
     """The scale in the template's words."""
     if scale.labels:
         labels = listed(f'"{label}"' for label in scale.labels)

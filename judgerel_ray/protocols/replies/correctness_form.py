@@ -150,11 +150,11 @@ def read_confidence(
         places = places[-1:]
     elif reader != "unanimous":
         places = places[:1]
-    stated = {_stated(reply.text, place, ended=reply.is_whole) for place in places}
+    stated = {_probability_in_reply(reply.text, place, ended=reply.is_whole) for place in places}
     return stated.pop() if len(stated) == 1 else None
 
 
-def _stated(text: str, start: int, *, ended: bool) -> float | None:
+def _probability_in_reply(text: str, start: int, *, ended: bool) -> float | None:
     """The probability that stands at a place; None where none does."""
     spelled, end = find_number(text, start) or (None, 0)
     if spelled is None:

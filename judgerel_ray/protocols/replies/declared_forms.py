@@ -66,7 +66,7 @@ def find_declared(text: str, menu: Menu, ended: bool) -> list[Mention]:
     if len(text) > MOST_READ:
         return []
     (found,) = read_words([text], form)
-    if not ended and form.pattern and found and not _is_whole(text, found, menu):
+    if not ended and form.pattern and found and not _is_last_verdict_whole(text, found, menu):
         found = found[:-1]
     mentions = (mention_of(words, menu) for words in found)
     return [mention for mention in mentions if mention is not None]
@@ -85,7 +85,10 @@ def read_words(texts: Sequence[str], form: FormSpec) -> list[list[tuple[str, ...
     """
     if form.path:
         return [[words for words in _in_objects(text, form.path) if words] for text in texts]
-    return [[(word,) for word in words if word] for words in _captured(texts, form.pattern)]
+    return [
+        [(word,) for word in words if word]
+        for words in _verdict_groups_in_replies(texts, form.pattern)
+    ]
 
 
 def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
@@ -102,15 +105,15 @@ def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
     """
     if menu.declared is None or words == (PLACEHOLDER,):
         return None
-    known = _meanings(menu.words, menu.labels, menu.declared.refusals)
-    if len(words) == 1 and _meaning(words[0], known) == _REFUSAL:
+    known = _labels_of_reply_words(menu.words, menu.labels, menu.declared.refusals)
+    if len(words) == 1 and _label_of_reply_word(words[0], known) == _REFUSAL:
         return Mention((" ".join(words[0].split()),), refuses=True)
     labels: list[str] = []
     for word in words:
         if menu.scale is not None:
-            labels += _rated(word, menu.scale)
+            labels += _reply_word_scale_values(word, menu.scale)
         else:
-            label = _meaning(word, known)
+            label = _label_of_reply_word(word, known)
             labels.append(" ".join(word.split()) if label is None or label == _REFUSAL else label)
     return Mention(tuple(dict.fromkeys(labels))) if labels else None
 
@@ -127,12 +130,12 @@ def fill_example(form: FormSpec, word: str) -> str:
     return form.example.replace(PLACEHOLDER, written)
 
 
-def _captured(texts: Sequence[str], pattern: str) -> list[list[str]]:
+def _verdict_groups_in_replies(texts: Sequence[str], pattern: str) -> list[list[str]]:
     """What the group ``verdict`` of every match captures; empty where it took no part."""
-    return [_BETWEEN.findall(marked) for marked in _marked(texts, pattern)]
+    return [_BETWEEN.findall(marked) for marked in _replies_with_marked_verdicts(texts, pattern)]
 
 
-def _marked(texts: Sequence[str], pattern: str) -> list[str]:
+def _replies_with_marked_verdicts(texts: Sequence[str], pattern: str) -> list[str]:
     """The texts with every match replaced by its group between two marks."""
     import polars as pl
 
@@ -149,14 +152,14 @@ def replaced(texts: pl.Series, pattern: str) -> pl.Series:
 def matches_nothing(pattern: str) -> bool:
     r"""Whether a pattern has matches of no characters: such a verdict stands everywhere."""
     # What is left of a text without its matches is the whole of it where they are empty.
-    marked = zip(_NO_VERDICTS, _marked(_NO_VERDICTS, pattern), strict=True)
+    marked = zip(_NO_VERDICTS, _replies_with_marked_verdicts(_NO_VERDICTS, pattern), strict=True)
     return any(_BEGUN in found and _BETWEEN.sub("", found) == text for text, found in marked)
 
 
-def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
+def _is_last_verdict_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
     """Whether the last match of a cut reply would be there however the reply went on."""
     form = cast(FormSpec, menu.declared)
-    (marked,) = _marked([text], form.pattern)
+    (marked,) = _replies_with_marked_verdicts([text], form.pattern)
     if not marked.endswith(_DONE):
         return True
     last = found[-1][0]
@@ -170,35 +173,39 @@ def _in_objects(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, .
     """The words at a path in every JSON value of a text that has it."""
     for found in outermost_values(text, OBJECT if isinstance(path[0], str) else _ARRAY):
         if found.is_whole:
-            yield tuple(word for one in _at(found.value, path) for word in _spellings(one))
+            yield tuple(
+                word
+                for one in _reply_json_path_values(found.value, path)
+                for word in _json_reply_value_words(one)
+            )
 
 
-def _at(value: object, path: tuple[str | int, ...]) -> Iterator[object]:
+def _reply_json_path_values(value: object, path: tuple[str | int, ...]) -> Iterator[object]:
     """What stands at a path; nothing where the value has none."""
     if isinstance(value, RepeatedKey):
         for each in value:
-            yield from _at(each, path)
+            yield from _reply_json_path_values(each, path)
     elif not path:
         yield value
     elif isinstance(value, dict) and isinstance(path[0], str):
         if path[0] in value:
-            yield from _at(value[path[0]], path[1:])
+            yield from _reply_json_path_values(value[path[0]], path[1:])
     elif isinstance(value, list) and isinstance(path[0], int) and path[0] < len(value):
-        yield from _at(value[path[0]], path[1:])
+        yield from _reply_json_path_values(value[path[0]], path[1:])
 
 
-def _spellings(value: object) -> Iterator[str]:
+def _json_reply_value_words(value: object) -> Iterator[str]:
     """A JSON value as words: of an array each of its values."""
     if isinstance(value, list):
         for each in value:
-            yield from _spellings(each)
+            yield from _json_reply_value_words(each)
     elif isinstance(value, float):
         yield str(int(value)) if value.is_integer() else repr(value)
     else:
         yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _rated(word: str, scale: Scale) -> tuple[str, ...]:
+def _reply_word_scale_values(word: str, scale: Scale) -> tuple[str, ...]:
     """The values of a scale that a word gives, or the word where it gives none."""
     value = bracketed_value(word, scale)
     return () if value is None else value.labels
@@ -209,7 +216,7 @@ Meanings = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
 
 
 @lru_cache(maxsize=1024)
-def _meanings(
+def _labels_of_reply_words(
     words: tuple[tuple[str, ...], ...], labels: tuple[str, ...], refusals: tuple[str, ...]
 ) -> Meanings:
     """What words name: as they are written, in any case, and without marks around them."""
@@ -221,15 +228,19 @@ def _meanings(
             exact.setdefault(word.strip(), label)
             folded.setdefault(folded_word(word), label)
             # Two that differ by such marks alone are told apart by them, or not at all.
-            key = _bare(word)
+            key = _reply_word_without_marks(word)
             bare[key] = label if bare.setdefault(key, label) == label else ""
     return exact, folded, {word: label for word, label in bare.items() if label and word}
 
 
-def _meaning(word: str, known: Meanings) -> str | None:
+def _label_of_reply_word(word: str, known: Meanings) -> str | None:
     """The label that a word names; None where it names none."""
     exact, folded, bare = known
-    return exact.get(word.strip()) or folded.get(folded_word(word)) or bare.get(_bare(word))
+    return (
+        exact.get(word.strip())
+        or folded.get(folded_word(word))
+        or bare.get(_reply_word_without_marks(word))
+    )
 
 
 def folded_word(word: str) -> str:
@@ -237,7 +248,7 @@ def folded_word(word: str) -> str:
     return " ".join(word.split()).casefold()
 
 
-def _bare(word: str) -> str:
+def _reply_word_without_marks(word: str) -> str:
     """A word without quotes, brackets, emphasis and stops around it."""
     return folded_word(word).strip(_MARKS)
 
@@ -253,7 +264,10 @@ def declared_form(
             hint='verdict = "last" as the first line of the file',
         )
     check_keys(table, KEYS, where)
-    pattern, path = _text(table, "pattern", where), _text(table, "json", where)
+    pattern, path = (
+        _declared_form_text(table, "pattern", where),
+        _declared_form_text(table, "json", where),
+    )
     if (pattern is None) == (path is None):
         raise SweepError(
             "a form needs pattern (a regular expression with a group verdict) or json (a path), "
@@ -261,7 +275,7 @@ def declared_form(
             where=where,
             hint=r"pattern = '\[\[(?P<verdict>\w+)\]\]', or json = 'winner'",
         )
-    example = _text(table, "example", where)
+    example = _declared_form_text(table, "example", where)
     if example is None or PLACEHOLDER not in example:
         raise SweepError(
             f"example must be a whole reply with {PLACEHOLDER} where the word for the verdict "
@@ -269,15 +283,15 @@ def declared_form(
             where=where,
             hint=f"example = 'The second is clearer. [[{PLACEHOLDER}]]'",
         )
-    naming, words = _options(table, kind.traits, where)
+    naming, words = _declared_option_words(table, kind.traits, where)
     form = FormSpec(
         example=example.strip(),
-        pattern=_checked(pattern, where) if pattern else "",
-        path=_steps(path, where) if path else (),
+        pattern=_checked_reply_pattern(pattern, where) if pattern else "",
+        path=_json_reply_path_steps(path, where) if path else (),
         naming=naming,
         words=words,
-        ties=_words_of(table, "tie", where),
-        refusals=_words_of(table, "refusal", where),
+        ties=_declared_form_words(table, "tie", where),
+        refusals=_declared_form_words(table, "refusal", where),
     )
     if form.ties and not kind.ties:
         raise SweepError(f"tie needs protocol best_of, got {kind.name}", where=where)
@@ -311,7 +325,7 @@ def refuse_clashes(
                 raise SweepError(f"the word {word!r} names {other} and {meaning}", where=where)
 
 
-def _checked(pattern: str, where: Mapping[str, object]) -> str:
+def _checked_reply_pattern(pattern: str, where: Mapping[str, object]) -> str:
     """A pattern that compiles and has the group."""
     import polars as pl
 
@@ -344,7 +358,7 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
     return pattern
 
 
-def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
+def _json_reply_path_steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
     """The steps of a path such as ``result.winner``, ``$.scores[0]`` or ``["a key"].winner``."""
     steps: list[str | int] = []
     place = 1 if path.startswith("$") else 0
@@ -364,7 +378,7 @@ def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
     return tuple(steps)
 
 
-def _options(
+def _declared_option_words(
     table: Mapping[str, object], traits: Traits, where: Mapping[str, object]
 ) -> tuple[Naming, tuple[tuple[str, ...], ...]]:
     """What options are called, and their words where these are listed."""
@@ -397,7 +411,7 @@ def _options(
     return "words", tuple(_as_words(one, "options", where) for one in value)
 
 
-def _words_of(
+def _declared_form_words(
     table: Mapping[str, object], key: str, where: Mapping[str, object]
 ) -> tuple[str, ...]:
     """The words of a key; none where it is left out."""
@@ -419,7 +433,9 @@ def _as_words(value: object, key: str, where: Mapping[str, object]) -> tuple[str
     return tuple(words)
 
 
-def _text(table: Mapping[str, object], key: str, where: Mapping[str, object]) -> str | None:
+def _declared_form_text(
+    table: Mapping[str, object], key: str, where: Mapping[str, object]
+) -> str | None:
     """A text that is not empty; None where it is left out."""
     value = table.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip()):

@@ -116,25 +116,31 @@ def find_best_response(
     >>> find_best_response("Best Response: [[A]] or [[B]]", ("A", "B"), True)
     [Mention(labels=('A',), complete=True, also=('B',))]
     """
-    mentions = (_stated(text, found.end(), labels, ended) for found in lead.finditer(text))
+    mentions = (
+        _labels_stated_in_reply(text, found.end(), labels, ended) for found in lead.finditer(text)
+    )
     return [mention for mention in mentions if mention is not None]
 
 
-def _stated(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mention | None:
+def _labels_stated_in_reply(
+    text: str, start: int, labels: tuple[str, ...], ended: bool
+) -> Mention | None:
     """What is stated at the place where a label is due."""
     if double := _DOUBLE.match(text, start):
-        named = _named(double[1], labels, any_word=True)
+        named = _bracketed_reply_labels(double[1], labels, any_word=True)
         also = further_labels(text, double.end(), labels)
         return Mention(named, complete=True, also=also) if named else None
     if single := _SINGLE.match(text, start):
-        named = _named(single[1], labels, any_word=False)
+        named = _bracketed_reply_labels(single[1], labels, any_word=False)
         if named is None or (not ended and _GOES_ON_BEHIND.fullmatch(text, single.end())):
             return None
-        return Mention(named + _joined(text, single.end(), labels))
-    return _bare(text, start, labels, ended)
+        return Mention(named + _joined_reply_labels(text, single.end(), labels))
+    return _unbracketed_reply_label(text, start, labels, ended)
 
 
-def _named(content: str, labels: tuple[str, ...], *, any_word: bool) -> tuple[str, ...] | None:
+def _bracketed_reply_labels(
+    content: str, labels: tuple[str, ...], *, any_word: bool
+) -> tuple[str, ...] | None:
     """Labels named by what stands between brackets; None where that is no verdict at all."""
     written = " ".join(content.replace("*", " ").replace("`", " ").split())
     written = written.strip("\"'“”‘’_\\ .:")
@@ -152,7 +158,9 @@ def _named(content: str, labels: tuple[str, ...], *, any_word: bool) -> tuple[st
     return (written,) if any_word and re.fullmatch(r"[\w-]+", written) else None
 
 
-def _bare(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mention | None:
+def _unbracketed_reply_label(
+    text: str, start: int, labels: tuple[str, ...], ended: bool
+) -> Mention | None:
     """A label without brackets, or with an unclosed one."""
     opened = _OPEN.match(text, start)
     place = opened.end() if opened else start
@@ -161,10 +169,12 @@ def _bare(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mentio
     if not ended and _GOES_ON_BEHIND.fullmatch(text, found.end()):
         return None
     written = " ".join(found[0].split())
-    return Mention((on_menu(written, labels) or written, *_joined(text, found.end(), labels)))
+    return Mention(
+        (on_menu(written, labels) or written, *_joined_reply_labels(text, found.end(), labels))
+    )
 
 
-def _joined(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+def _joined_reply_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Further labels the same statement names: the B of "A and B"."""
     joiner = _JOINER.match(text, start)
     found = _joined_pattern(labels).match(text, joiner.end()) if joiner else None
@@ -190,7 +200,10 @@ def further_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str,
     while (lead := _AGAIN.match(text, place)) is not None:
         joined = lead["joined"]
         if double := _DOUBLE.match(text, lead.end()):
-            named, end = _named(double[1], labels, any_word=False) or (), double.end()
+            named, end = (
+                _bracketed_reply_labels(double[1], labels, any_word=False) or (),
+                double.end(),
+            )
         elif joined and (single := _JOINED_LABEL.match(text, lead.end())):
             end = single.end()
             label = on_menu(single["label"], labels) if single["label"].isupper() else None
@@ -298,7 +311,7 @@ class Form:
     schroeder2024: Callable[[str], tuple[str, ...]] | None
 
 
-def _scale(menu: Menu) -> Scale:
+def _rating_reply_scale(menu: Menu) -> Scale:
     """The scale a rating is read on."""
     if menu.scale is None:
         raise SweepError(f"form {menu.form} needs a scale, got a menu without one")
@@ -320,7 +333,9 @@ FORMS: Mapping[str, Form] = {
     # Without brackets no value has an end of its own: "Score: 1" may go on to "Score: 10".
     **{
         name: Form(
-            find=lambda text, menu, ended: find_ratings(text, _scale(menu), ended, form=menu.form),
+            find=lambda text, menu, ended: find_ratings(
+                text, _rating_reply_scale(menu), ended, form=menu.form
+            ),
             complete="Rating: [[{}]]".format if name == "rating" else None,
             schroeder2024=None,
         )

@@ -240,7 +240,7 @@ def _bracket_statements(text: str) -> Iterator[_Statement]:
         written = (found["value"] or found["boxed"]).strip()
         value = _read_words(f"{written}/{of[1].strip()}" if of else written)
         if value is not None:
-            yield _of_kind(value)
+            yield _ranked_reply_statement(value)
 
 
 def _tag_statements(text: str) -> Iterator[_Statement]:
@@ -260,7 +260,7 @@ def _result_statements(text: str) -> Iterator[_Statement]:
     for one in _RESULT.finditer(text):
         found = _number_at(text, one.end()) or _word_at(text, one.end())
         if found is not None:
-            yield _of_kind(found[0])
+            yield _ranked_reply_statement(found[0])
 
 
 def _line_statements(text: str) -> Iterator[_Statement]:
@@ -310,7 +310,7 @@ def _sole_statement(text: str) -> Iterator[_Statement]:
     bare = text.strip(_AROUND).rstrip(".!。").strip(_AROUND)
     value = _read_words(bare)
     if value is not None and (value.verdict is None or _WORD.fullmatch(bare)):
-        yield _of_kind(value)
+        yield _ranked_reply_statement(value)
 
 
 FREE_FORMS: Mapping[str, Callable[[str], Iterator[_Statement]]] = {
@@ -325,7 +325,7 @@ FREE_FORMS: Mapping[str, Callable[[str], Iterator[_Statement]]] = {
 _OF_PROSE = ("brackets", "result", "tags", "lines")
 
 
-def _of_kind(value: FreeReading) -> _Statement:
+def _ranked_reply_statement(value: FreeReading) -> _Statement:
     """A statement whose rank is that of what it holds: words are verdicts, numbers scores."""
     return _Statement(0 if value.score is None else 1, value)
 

@@ -66,7 +66,7 @@ def outermost_values(
             continue
         is_object = _QUOTED_KEY.match(text, start) or _BARE_KEY.match(text, start)
         end = text.rfind("}") + 1 if repairs and is_object else start
-        repaired = _repaired(text[start:end]) if end - start > 1 else None
+        repaired = _repaired_json_reply(text[start:end]) if end - start > 1 else None
         if repaired is not None:
             yield FoundValue(repaired, start, end)
             return
@@ -75,12 +75,12 @@ def outermost_values(
         if _QUOTED_KEY.match(text, start):
             end = len(text)
         elif _BARE_KEY.match(text, start):
-            end = _closing(text, start)
+            end = _reply_brace_end(text, start)
         yield FoundValue(None, start, end, is_whole=False)
         place = end
 
 
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _reply_object_with_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object with every value of a key that it repeats."""
     found: dict[str, object] = {}
     for key, value in pairs:
@@ -94,7 +94,7 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _DECODER = json.JSONDecoder(
-    strict=False, object_pairs_hook=_distinct, parse_int=str, parse_constant=str
+    strict=False, object_pairs_hook=_reply_object_with_repeats, parse_int=str, parse_constant=str
 )
 OBJECT = re.compile(r"\{")
 """How an object begins."""
@@ -105,7 +105,7 @@ _BRACE = re.compile(r"[{}]")
 _COMMA = re.compile(r",(?=\s*[}\]])")
 
 
-def _closing(text: str, start: int) -> int:
+def _reply_brace_end(text: str, start: int) -> int:
     """Behind the brace that closes the one at `start`; else the text's end."""
     depth = 0
     for sign in _BRACE.finditer(text, start):
@@ -115,7 +115,7 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _repaired(written: str) -> object:
+def _repaired_json_reply(written: str) -> object:
     """An object with a comma too many, or as Python writes it; None where it is neither."""
     if len(written) > _LONGEST_REPAIRED:
         return None

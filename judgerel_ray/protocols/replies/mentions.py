@@ -101,7 +101,7 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
         if found["mark"] and (found["rest"] or found["only"] or found["part"]):
             return None, found.end()
         sign = "" if found["sign"] in (None, "+") else "-"
-        return _spelled(sign, found["whole"] or "", rest), found.end()
+        return _exact_decimal_in_reply(sign, found["whole"] or "", rest), found.end()
     words = WORDS.match(text, start)
     if words is None:
         return None
@@ -113,7 +113,7 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
         )
     rest = "".join(str(_WORTH[word]) for word in (words["digits"] or "").casefold().split())
     rest = rest or _PARTS.get((words["part"] or "").casefold(), "")
-    return _spelled("-" if words["sign"] else "", str(whole), rest), words.end()
+    return _exact_decimal_in_reply("-" if words["sign"] else "", str(whole), rest), words.end()
 
 
 def number_text(value: float) -> str:
@@ -121,7 +121,7 @@ def number_text(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-def _spelled(sign: str, whole: str, rest: str) -> str | None:
+def _exact_decimal_in_reply(sign: str, whole: str, rest: str) -> str | None:
     """Exact spelling of a decimal; None where it has more digits than a double can tell apart."""
     whole, rest = whole.lstrip("0"), rest.rstrip("0")
     if len(whole) + len(rest) > _MOST_DIGITS:

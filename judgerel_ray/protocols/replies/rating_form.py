@@ -31,22 +31,28 @@ def may_be_rating(text: str, scale: Scale) -> bool:
     if not written or not written.isascii():
         return True
     if scale.labels:
-        return any(_shares_start(_bare(written), _bare(label)) for label in _words(scale))
+        return any(
+            _shares_start(_bare_rating_reply(written), _bare_rating_reply(label))
+            for label in _rating_scale_words(scale)
+        )
     if written[0] in _SIGNS:
         return True
     if written[0].isdigit():
         found = _DIGITS.match(written)
         begun = found[1] if found else ""
         return any(label.lstrip("-").startswith(begun) for label in scale_labels(scale))
-    return any(_shares_start(_bare(written), _bare(word)) for word in NUMBER_WORDS)
+    return any(
+        _shares_start(_bare_rating_reply(written), _bare_rating_reply(word))
+        for word in NUMBER_WORDS
+    )
 
 
-def _words(scale: Scale) -> tuple[str, ...]:
+def _rating_scale_words(scale: Scale) -> tuple[str, ...]:
     """Words of a scale, and what may be said in place of its middle, which is not on it."""
     return (*scale.labels, "neutral", "neither agree nor disagree")
 
 
-def _bare(text: str) -> str:
+def _bare_rating_reply(text: str) -> str:
     """A text without case, blanks and hyphens, marks behind the letters that they stand on."""
     return normalize("NFD", re.sub(r"[\s*_-]+", "", text).casefold())
 
@@ -110,8 +116,8 @@ class Value:
             return replace(self, end=place)
         if not self.is_word and (other := _NOT_A_VALUE.match(text, place)) is not None:
             return replace(self, labels=(self.labels[0] + other[0],), end=other.end())
-        begun = replace(self, end=place, number=self.number or _exact(self.labels[0]))
-        return _measured(begun, text, self.labels[0], scale)
+        begun = replace(self, end=place, number=self.number or _exact_rating_label(self.labels[0]))
+        return _rating_out_of_highest(begun, text, self.labels[0], scale)
 
 
 def find_value(text: str, start: int, scale: Scale) -> Value | None:
@@ -123,9 +129,9 @@ def find_value(text: str, start: int, scale: Scale) -> Value | None:
     found = [
         value
         for value in (
-            _word(text, start, scale),
-            _number(text, start, scale),
-            _elsewhere(text, start),
+            _rating_word_at(text, start, scale),
+            _rating_number_at(text, start, scale),
+            _other_scale_rating_word(text, start),
         )
         if value is not None
     ]
@@ -134,7 +140,7 @@ def find_value(text: str, start: int, scale: Scale) -> Value | None:
 
 
 @lru_cache(maxsize=256)
-def _words_of(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _rating_word_patterns(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns of the scale's words, each with its canonical label."""
     # Case may change the letters themselves: GROSS is groß.
     cases = (str, str.upper, str.casefold)
@@ -151,9 +157,11 @@ def _words_of(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
     )
 
 
-def _word(text: str, start: int, scale: Scale) -> Value | None:
+def _rating_word_at(text: str, start: int, scale: Scale) -> Value | None:
     """The scale's word at a place, the longest where several begin there."""
-    matches = [(pattern.match(text, start), label) for pattern, label in _words_of(scale)]
+    matches = [
+        (pattern.match(text, start), label) for pattern, label in _rating_word_patterns(scale)
+    ]
     found = [
         (match.end(), label) for match, label in matches if match and not is_mark(text, match.end())
     ]
@@ -163,7 +171,7 @@ def _word(text: str, start: int, scale: Scale) -> Value | None:
     return Value((label,), end, is_word=True)
 
 
-def _number(text: str, start: int, scale: Scale) -> Value | None:
+def _rating_number_at(text: str, start: int, scale: Scale) -> Value | None:
     """The number at a place, with what measures it."""
     if (between := _BETWEEN.match(text, start)) is not None:
         low = find_number(text, between.end())
@@ -181,7 +189,7 @@ def _number(text: str, start: int, scale: Scale) -> Value | None:
         return Value((text[start : other.end()],), other.end())
     if exact is None:
         return Value((written,), end)
-    return _measured(Value((written,), end, number=exact), text, written, scale)
+    return _rating_out_of_highest(Value((written,), end, number=exact), text, written, scale)
 
 
 def find_denominator(text: str, place: int) -> tuple[str | None, int, int] | None:
@@ -200,7 +208,7 @@ def is_stated_whole(text: str, place: int) -> bool:
     return _BOUNDARY.match(text, place) is not None
 
 
-def _measured(value: Value, text: str, written: str, scale: Scale) -> Value:
+def _rating_out_of_highest(value: Value, text: str, written: str, scale: Scale) -> Value:
     """A number with what it is out of: the scale's value only where that is the scale's highest."""
     exact = value.number
     if exact is None:
@@ -220,7 +228,7 @@ def _measured(value: Value, text: str, written: str, scale: Scale) -> Value:
     return replace(value, labels=(f"{written}/{of}",), end=end, number=None)
 
 
-def _elsewhere(text: str, start: int) -> Value | None:
+def _other_scale_rating_word(text: str, start: int) -> Value | None:
     """A word that people rate with, but not on this scale."""
     if (found := _ELSEWHERE.match(text, start)) is not None:
         return Value((found[0],), found.end(), is_word=True)
@@ -229,7 +237,7 @@ def _elsewhere(text: str, start: int) -> Value | None:
     return None
 
 
-def _exact(label: str) -> str | None:
+def _exact_rating_label(label: str) -> str | None:
     """Exact spelling of a label that is a number."""
     found = find_number(label, 0)
     return found[0] if found and found[1] == len(label) else None
@@ -242,7 +250,7 @@ _BULLET = r"(?<=\n)[ \t]*[>#•-]+[ \t]"
 _OPENERS = re.compile(rf"""(?:{_BULLET}|{_TAG}|[\s*_`"'“”‘’\\|]){{0,60}}+""", re.IGNORECASE)
 
 
-def _lead(*words: str) -> re.Pattern[str]:
+def _rating_lead_pattern(*words: str) -> re.Pattern[str]:
     """What comes before a value: one of these words and a colon."""
     capital = "|".join(word.capitalize() for word in words)
     return re.compile(
@@ -250,7 +258,10 @@ def _lead(*words: str) -> re.Pattern[str]:
     )
 
 
-RATING_FORMS = {"rating": _lead("rating"), "score": _lead("rating", "score", "answer")}
+RATING_FORMS = {
+    "rating": _rating_lead_pattern("rating"),
+    "score": _rating_lead_pattern("rating", "score", "answer"),
+}
 """Form -> what comes before its value."""
 _DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
 _SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
@@ -283,26 +294,28 @@ def find_ratings(text: str, scale: Scale, ended: bool, *, form: str = "rating") 
     In the order written, with canonical labels; as written where they are not on the scale. A reply
     without the form is read where it is a value and nothing else.
     """
-    text = _plain(text)
+    text = _plain_rating_reply(text)
     leads = list(RATING_FORMS[form].finditer(text))
     mentions = []
     ends = [*(lead.start() for lead in leads[1:]), len(text)]
     for lead, end in zip(leads, ends, strict=False):
-        stated = _stated(text, lead.end(), scale, ended, end)
+        stated = _rating_stated_in_reply(text, lead.end(), scale, ended, end)
         if stated is not None:
             mentions.append(stated)
     if not leads and ended:
-        alone = _alone(text, scale)
+        alone = _rating_alone_in_reply(text, scale)
         return [] if alone is None else [alone]
     return mentions
 
 
-def _plain(text: str) -> str:
+def _plain_rating_reply(text: str) -> str:
     """A reply with its letters and marks in one, and with digits and brackets of common width."""
     return normalize("NFC", text).translate(_WIDE)
 
 
-def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Mention | None:
+def _rating_stated_in_reply(
+    text: str, start: int, scale: Scale, ended: bool, end: int
+) -> Mention | None:
     """What is stated at the place where a value is due; `end` is where the next form begins."""
     opened = _OPENERS.match(text, start)
     place = opened.end() if opened else start
@@ -310,7 +323,7 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
         value = bracketed_value(double[1], scale)
         if value is None:
             return None
-        also = _further(text, double.end(), value, scale)
+        also = _further_ratings_in_reply(text, double.end(), value, scale)
         return Mention(value.labels, complete=True, also=also)
     if single := _SINGLE.match(text, place):
         value = bracketed_value(single[1], scale)
@@ -323,7 +336,7 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
         value = find_value(text, place, scale)
         if value is None or _is_marker(text, start, place, value, end):
             return None
-    labels, place = _listed(text, value, scale)
+    labels, place = _ratings_listed_in_reply(text, value, scale)
     # A round bracket may count a list, "(1) The response ...": only the others close a value.
     closed = single is not None and not single[0].startswith("(")
     if not closed and not _BOUNDARY.match(text, place):
@@ -333,18 +346,18 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
 
 def bracketed_value(content: str, scale: Scale) -> Value | None:
     """Read what stands between brackets; None where it is the placeholder of the form."""
-    written = _plain(content).strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
+    written = _plain_rating_reply(content).strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
     if _ECHOED.fullmatch(written) and find_value(written, 0, scale) is None:
         return None
     value = find_value(written, 0, scale)
     if value is not None:
-        labels, place = _listed(written, value, scale)
+        labels, place = _ratings_listed_in_reply(written, value, scale)
         if place == len(written):
             return replace(value, labels=labels, end=place)
     return Value((" ".join(written.split()),), len(written), known=False)
 
 
-def _alone(text: str, scale: Scale) -> Mention | None:
+def _rating_alone_in_reply(text: str, scale: Scale) -> Mention | None:
     """The value that is all of a reply."""
     written = text.strip(" \t\r\n*_`\"'“”‘’")
     for mark in (".", "!", "。", "！", "।"):
@@ -357,11 +370,11 @@ def _alone(text: str, scale: Scale) -> Mention | None:
     value = find_value(written, 0, scale)
     if value is None or not value.ratable:
         return None
-    labels, place = _listed(written, value, scale)
+    labels, place = _ratings_listed_in_reply(written, value, scale)
     return Mention(labels) if place == len(written) else None
 
 
-def _listed(text: str, value: Value, scale: Scale) -> tuple[tuple[str, ...], int]:
+def _ratings_listed_in_reply(text: str, value: Value, scale: Scale) -> tuple[tuple[str, ...], int]:
     """A value and those its statement names beside it, "4 or 5", and where they end."""
     labels, place = list(value.labels), value.end
     while (joiner := _JOINER.match(text, place)) is not None:
@@ -378,7 +391,9 @@ def _listed(text: str, value: Value, scale: Scale) -> tuple[tuple[str, ...], int
     return tuple(dict.fromkeys(labels)), place
 
 
-def _further(text: str, start: int, stated: Value, scale: Scale) -> tuple[str, ...]:
+def _further_ratings_in_reply(
+    text: str, start: int, stated: Value, scale: Scale
+) -> tuple[str, ...]:
     """Values that a complete statement goes on with: the 5 of "[[4]] or [[5]]"."""
     whole = stated.measured(text, start, scale)
     found = [] if whole.labels == stated.labels else list(whole.labels)

@@ -197,7 +197,9 @@ def _of_numbers(
     decimals = content.get("decimals", False)
     if not isinstance(decimals, bool):
         raise SweepError(f"decimals must be true or false, got {decimals!r}", where=where)
-    lowest, highest = (_end(content, key, decimals, where) for key in ("lowest", "highest"))
+    lowest, highest = (
+        _reply_scale_end(content, key, decimals, where) for key in ("lowest", "highest")
+    )
     if lowest >= highest:
         raise SweepError(
             f"lowest must be below highest, got {number_text(lowest)} and {number_text(highest)}",
@@ -213,7 +215,9 @@ def _of_numbers(
     return Scale(name=name, level=level, lowest=lowest, highest=highest, decimals=decimals)
 
 
-def _end(content: dict[str, object], key: str, decimals: bool, where: dict[str, object]) -> float:
+def _reply_scale_end(
+    content: dict[str, object], key: str, decimals: bool, where: dict[str, object]
+) -> float:
     """One end of a scale of numbers."""
     value = content.get(key)
     kind = "a number" if decimals else "a whole number"

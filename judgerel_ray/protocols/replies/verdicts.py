@@ -34,7 +34,7 @@ _VERBS = (
 )
 
 
-def _declining(verbs: str) -> re.Pattern[str]:
+def _reply_declining_pattern(verbs: str) -> re.Pattern[str]:
     """A reply that declines one of these."""
     judging = rf"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:{verbs})\b)"
     # Only at the start: "I cannot ..." later in a reply is part of an explanation.
@@ -53,8 +53,8 @@ def _declining(verbs: str) -> re.Pattern[str]:
     )
 
 
-_DECLINES = _declining(_VERBS)
-_DECLINES_TO_RATE = _declining(rf"{_VERBS}|assign|score|grade")
+_DECLINES = _reply_declining_pattern(_VERBS)
+_DECLINES_TO_RATE = _reply_declining_pattern(rf"{_VERBS}|assign|score|grade")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,12 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
             raise SweepError(
                 f"reader schroeder2024 knows no {menu.form}, expected first, last or unanimous"
             )
-        return _published(form.schroeder2024(text or ""), menu)
+        return _reply_by_published_rule(form.schroeder2024(text or ""), menu)
     reply = spoken_reply(text, finish_reason)
     if reply.in_thought:
         return Reading(None, Outcome.TRUNCATED)
     mentions = form.find(reply.text, menu, reply.is_whole)
-    return counted_mention(mentions, menu, reply.is_whole) or _absent(
+    return counted_mention(mentions, menu, reply.is_whole) or _why_reply_lacks_verdict(
         reply.text, reply.is_whole, menu
     )
 
@@ -150,11 +150,11 @@ def counted_mention(mentions: Sequence[Mention], menu: Menu, is_whole: bool) -> 
     'B'
     """
     if menu.reader == "first":
-        return _settled(mentions[0], menu) if mentions else None
+        return _reply_reading_of_mention(mentions[0], menu) if mentions else None
     if menu.reader == "last":
-        return _settled(mentions[-1], menu) if mentions and is_whole else None
+        return _reply_reading_of_mention(mentions[-1], menu) if mentions and is_whole else None
     if menu.reader == "unanimous":
-        return _unanimous(mentions, menu, is_whole)
+        return _unanimous_reply_mention(mentions, menu, is_whole)
     raise SweepError(
         f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
     )
@@ -194,42 +194,44 @@ def stop_strings(menu: Menu) -> tuple[str, ...]:
     return tuple(form.complete(label) for label in menu.labels)
 
 
-def _settled(mention: Mention, menu: Menu) -> Reading:
+def _reply_reading_of_mention(mention: Mention, menu: Menu) -> Reading:
     """The reading of the mention a policy chose, checked against the menu only now."""
     if mention.refuses:
         return Reading(None, Outcome.REFUSED)
     label = mention.labels[0]
-    if len(mention.labels) > 1 or not _offers(menu, label):
+    if len(mention.labels) > 1 or not _menu_offers_label(menu, label):
         return Reading(None, Outcome.OFF_MENU)
     return Reading(label, Outcome.SCORED)
 
 
-def _offers(menu: Menu, label: str) -> bool:
+def _menu_offers_label(menu: Menu, label: str) -> bool:
     """Whether a label is on the menu; a scale of decimals has more than can be listed."""
     if menu.scale is not None:
         return score_of(label, menu.scale) is not None
     return label in menu.labels
 
 
-def _unanimous(mentions: Sequence[Mention], menu: Menu, is_whole: bool) -> Reading | None:
+def _unanimous_reply_mention(
+    mentions: Sequence[Mention], menu: Menu, is_whole: bool
+) -> Reading | None:
     """The one verdict all mentions agree on; None where there is none to read."""
     labels = {label for mention in mentions for label in (*mention.labels, *mention.also)}
     if len(labels) > 1:
         return Reading(None, Outcome.CONFLICTING)
-    return _settled(mentions[0], menu) if labels and is_whole else None
+    return _reply_reading_of_mention(mentions[0], menu) if labels and is_whole else None
 
 
-def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
+def _reply_by_published_rule(labels: tuple[str, ...], menu: Menu) -> Reading:
     """The reading of the published rule: one letter, or none, or several."""
     distinct = set(labels)
     if len(distinct) > 1:
         return Reading(None, Outcome.CONFLICTING)
     if not distinct:
         return Reading(None, Outcome.UNPARSED)
-    return _settled(Mention((labels[0],)), menu)
+    return _reply_reading_of_mention(Mention((labels[0],)), menu)
 
 
-def _absent(text: str, is_whole: bool, menu: Menu) -> Reading:
+def _why_reply_lacks_verdict(text: str, is_whole: bool, menu: Menu) -> Reading:
     """Why a reply without a verdict has none."""
     if not is_whole:
         return Reading(None, Outcome.TRUNCATED)

@@ -138,12 +138,12 @@ class Thinker:
         """The condition of the first step."""
         most = ThinkTwiceAsk.of(self.frame.ask).candidates
         prompt = render_select(self.template, self.item, most=most)
-        return keyed_condition(self._blank("select", _selecting(self.item, most)), prompt)
+        return keyed_condition(self._blank("select", _selecting_step_menu(self.item, most)), prompt)
 
     def choose(self, parent: str, selected: str | None) -> Condition:
         """The condition of the second step; without a prompt where the first has no text."""
         most = ThinkTwiceAsk.of(self.frame.ask).candidates
-        offered = _selecting(self.item, most)
+        offered = _selecting_step_menu(self.item, most)
         end = finish_reason_of(selected)
         read = read_selection(selected, finish_reason=end, menu=offered)
         kept = read.labels or offered.labels
@@ -210,7 +210,7 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
                 yield Ask(condition=choose, first=r, n=1), never
 
 
-def _selecting(item: Item, most: int) -> Menu:
+def _selecting_step_menu(item: Item, most: int) -> Menu:
     """The menu of a selection: the item's options by number, or as many candidates as are asked."""
     if item.options:
         return Menu(
@@ -250,7 +250,7 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> A
         known = {name: thought for name, thought in thoughts.items() if thought is not None}
         if len(known) < len(thoughts):
             continue
-        never = _never(voice, role, known)
+        never = _reason_never_prompted(voice, role, known)
         parents = tuple(sorted(key for thought in known.values() for key in thought.keys))
         for order, names in enumerate(
             order_names(
@@ -262,7 +262,9 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> A
         ):
             shown = [name for name in names if known[name].is_there]
             blank = blank_step(frame, voice, item, template, stage="judge", role=role)
-            blank = replace(blank, option_order=order, menu=_menu(frame, item, tuple(shown)))
+            blank = replace(
+                blank, option_order=order, menu=_think_twice_menu(frame, item, tuple(shown))
+            )
             answers = [(known[n].selected or "", known[n].chosen or "") for n in shown]
             prompt = () if never else render_compare(template, item, answers)
             for temperature in frame.temperatures:
@@ -273,7 +275,7 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> A
                 yield Ask(condition=condition, first=0, n=n), never
 
 
-def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:
+def _reason_never_prompted(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:
     """Why a comparison can never be asked for; None where it can."""
     if role == "participant" and not known[voice.name].is_there:
         return "no answer of its own"
@@ -322,7 +324,7 @@ def compared(frame: AskFrame, voice: Voice, role: Role) -> tuple[Voice, ...]:
     return tuple(one for one in frame.responders if one.name != name)
 
 
-def _menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
+def _think_twice_menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
     """What a judge may answer: an option, or for an open question one of the models shown."""
     ids = tuple(option.option_id for option in item.options) or shown
     return Menu(
@@ -349,7 +351,7 @@ def render_select(template: Template, item: Item, *, most: int) -> tuple[Message
     True
     """
     stage = "select" if item.options else "open_select"
-    return (_user(template, item, stage, candidates=str(most)),)
+    return (_think_twice_prompt_message(template, item, stage, candidates=str(most)),)
 
 
 def render_choose(
@@ -398,10 +400,16 @@ def render_compare(
         f"Model {place}:\n{selected.strip()}\n\n{chosen.strip()}"
         for place, (selected, chosen) in enumerate(answers)
     )
-    return (_user(template, item, "compare" if item.options else "open_compare", answers=shown),)
+    return (
+        _think_twice_prompt_message(
+            template, item, "compare" if item.options else "open_compare", answers=shown
+        ),
+    )
 
 
-def _user(template: Template, item: Item, stage: str, **values: str) -> Message:
+def _think_twice_prompt_message(
+    template: Template, item: Item, stage: str, **values: str
+) -> Message:
     """The item, then what a step asks, as one user message."""
     form = question_form(item)
     if form == "dialogue":

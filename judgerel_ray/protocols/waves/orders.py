@@ -70,7 +70,7 @@ def order_names(
     drawn: dict[tuple[str, ...], None] = {}
     draw = 0
     while len(drawn) < n_orders:
-        drawn.setdefault(_shuffled(item, names, seed=seed, draw=draw))
+        drawn.setdefault(_order_shuffled_by_hash(item, names, seed=seed, draw=draw))
         draw += 1
     return tuple(drawn)
 
@@ -104,7 +104,9 @@ def order_numbers(
     return tuple(numbers[order] for order in order_of_item)
 
 
-def _shuffled(item: Item, names: Sequence[str], *, seed: int, draw: int) -> tuple[str, ...]:
+def _order_shuffled_by_hash(
+    item: Item, names: Sequence[str], *, seed: int, draw: int
+) -> tuple[str, ...]:
     """Names sorted by a hash: a uniform draw without any generator's state."""
 
     def place(name: str) -> str:

@@ -194,14 +194,14 @@ def first_turn(voice: Voice, item: Item, settings: AnswerSettings) -> Condition:
     """The condition of an answer, or of the first turn of a dialogue."""
     stage = "turn1" if question_form(item) == "dialogue" else "answer"
     prompt = render_respond(settings.template, item, turn=1)
-    return keyed_condition(_blank(voice, item, stage, settings), prompt)
+    return keyed_condition(_responder_prompt_condition(voice, item, stage, settings), prompt)
 
 
 def second_turn(
     voice: Voice, item: Item, settings: AnswerSettings, parent: str, first_response: str | None
 ) -> Condition:
     """The condition of the second turn, given the first turn's key and text."""
-    blank = _blank(voice, item, "turn2", settings)
+    blank = _responder_prompt_condition(voice, item, "turn2", settings)
     if first_response is None:
         return keyed_condition(blank, (), parents=(parent,))
     prompt = render_respond(settings.template, item, turn=2, first_response=first_response)
@@ -225,7 +225,9 @@ def written_answer(
     return Answer(key=final_key, text=texts[final_key])
 
 
-def _blank(voice: Voice, item: Item, stage: str, settings: AnswerSettings) -> Condition:
+def _responder_prompt_condition(
+    voice: Voice, item: Item, stage: str, settings: AnswerSettings
+) -> Condition:
     """A responder's condition: protocol respond for every judge, so that asks share answers."""
     blank = blank_condition(
         voice,
@@ -257,7 +259,7 @@ def over_temperatures(
     """One ask for each temperature; all of them share the prompt."""
     ask = frame.ask
     if ask.mode == "exact":
-        return [_explored(frame, blank, prompt, parents)]
+        return [_explored_prompt_request(frame, blank, prompt, parents)]
     stop = stop_strings(blank.menu) if ask.early_stop and blank.menu is not None else ()
     made = []
     for temperature in frame.temperatures:
@@ -273,7 +275,7 @@ def over_temperatures(
     return made
 
 
-def _explored(
+def _explored_prompt_request(
     frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
 ) -> Ask:
     """The one request that finds the verdict's distribution at every temperature."""

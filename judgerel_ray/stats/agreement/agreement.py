@@ -147,7 +147,7 @@ def count_statistic(
     stem, _, k = name.rpartition("_")
     if stem == "majority_stability" and k.isdecimal() and int(k) > 0:
         return majority_statistic(int(k))
-    known = {statistic.name: statistic for statistic in _statistics(categories)}
+    known = {statistic.name: statistic for statistic in _agreement_coefficients(categories)}
     if name in known:
         return known[name]
     names = ("krippendorff_alpha", *_ICC, "majority_stability_k", *known)
@@ -163,14 +163,14 @@ def declaration(name: str) -> CountStatistic | None:
 
 
 @lru_cache
-def _statistics(n_categories: int) -> tuple[CountStatistic, ...]:
+def _agreement_coefficients(n_categories: int) -> tuple[CountStatistic, ...]:
     """Shares of pairs and of replies, and agreement beyond what chance would give."""
     return (
         CountStatistic(
             name="percent_agreement",
             estimator="share of agreeing pairs, mean over units",
             terms=pair_terms,
-            value=_agreement,
+            value=_agreement_ratio_of_terms,
             chance_corrected=False,
             pairs=MEAN_PAIRS,
             monotone=True,
@@ -179,7 +179,7 @@ def _statistics(n_categories: int) -> tuple[CountStatistic, ...]:
             name="flip_rate",
             estimator="share of pairs that differ, mean over units",
             terms=pair_terms,
-            value=lambda total: 1 - _agreement(total),
+            value=lambda total: 1 - _agreement_ratio_of_terms(total),
             chance_corrected=False,
             pairs=MEAN_PAIRS,
             monotone=True,
@@ -190,7 +190,7 @@ def _statistics(n_categories: int) -> tuple[CountStatistic, ...]:
             name="valid_rate",
             estimator="share of replies with a verdict",
             terms=_valid_terms,
-            value=_agreement,
+            value=_agreement_ratio_of_terms,
             min_ratings=1,
             chance_corrected=False,
         ),
@@ -224,7 +224,7 @@ def _statistics(n_categories: int) -> tuple[CountStatistic, ...]:
     )
 
 
-def _agreement(total: Floats) -> Floats:
+def _agreement_ratio_of_terms(total: Floats) -> Floats:
     """Second sum over the first."""
     return divide(total[..., 1], total[..., 0])
 
@@ -265,7 +265,7 @@ def percent_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
     >>> round(percent_agreement([[2, 1], [0, 3]]).value, 6)
     0.666667
     """
-    return _measure("percent_agreement", counts_UV, n_categories)
+    return _coefficient_by_name("percent_agreement", counts_UV, n_categories)
 
 
 def flip_rate(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -289,7 +289,7 @@ def flip_rate(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coeff
     >>> round(flip_rate([[2, 1], [0, 3]]).value, 6)
     0.333333
     """
-    return _measure("flip_rate", counts_UV, n_categories)
+    return _coefficient_by_name("flip_rate", counts_UV, n_categories)
 
 
 def fleiss_kappa(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -321,7 +321,7 @@ def fleiss_kappa(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Co
     >>> round(fleiss_kappa([[2, 1], [0, 3]]).value, 6)
     0.25
     """
-    return _measure("fleiss_kappa", counts_UV, n_categories)
+    return _coefficient_by_name("fleiss_kappa", counts_UV, n_categories)
 
 
 def gwet_ac1(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -357,7 +357,7 @@ def gwet_ac1(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coeffi
     >>> round(gwet_ac1([[2, 1], [0, 3]]).value, 6)
     0.4
     """
-    return _measure("gwet_ac1", counts_UV, n_categories)
+    return _coefficient_by_name("gwet_ac1", counts_UV, n_categories)
 
 
 def brennan_prediger(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -386,7 +386,7 @@ def brennan_prediger(counts_UV: ArrayLike, *, n_categories: int | None = None) -
     >>> round(brennan_prediger([[2, 1], [0, 3]], n_categories=4).value, 6)
     0.555556
     """
-    return _measure("brennan_prediger", counts_UV, n_categories)
+    return _coefficient_by_name("brennan_prediger", counts_UV, n_categories)
 
 
 def valid_rate(counts_U2: ArrayLike) -> Coefficient:
@@ -414,10 +414,10 @@ def valid_rate(counts_U2: ArrayLike) -> Coefficient:
     """
     if np.ndim(counts_U2) != 2 or np.shape(counts_U2)[1] != 2:
         raise ValueError(f"valid_rate: counts_U2 must have shape (n, 2), got {np.shape(counts_U2)}")
-    return _measure("valid_rate", counts_U2, None)
+    return _coefficient_by_name("valid_rate", counts_U2, None)
 
 
-def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
+def _coefficient_by_name(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     if name in _RESTS_ON_CATEGORIES:
         refuse_few_categories(name, counts_UV, n_categories)
@@ -554,7 +554,7 @@ def correctness_statistic(name: str) -> CountStatistic:
         name=name,
         estimator=words,
         terms=terms,
-        value=_agreement,
+        value=_agreement_ratio_of_terms,
         min_ratings=2 if name.startswith("agreement") else 1,
         chance_corrected=False,
         has_floor=False,

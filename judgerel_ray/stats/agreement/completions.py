@@ -131,7 +131,7 @@ def completed_range(
     """
     if name not in RATIOS:
         raise ValueError(f"completed_range: name must be one of {RATIOS}, got {name!r}")
-    problem = _problem(name, seen_UK.astype(np.int64), missing_U.astype(np.int64))
+    problem = _completion_problem(name, seen_UK.astype(np.int64), missing_U.astype(np.int64))
     n_units, width = int((problem.weight_U > 0).sum()), problem.seen_UK.shape[1]
     if width < 2 or n_units < (2 if name in ("icc1", "icck") else 1):
         return CompletedRange()
@@ -148,7 +148,7 @@ def completed_range(
     return _outer_bounds(problem)
 
 
-def _problem(name: str, seen_UK: CountArray, missing_U: CountArray) -> _Problem:
+def _completion_problem(name: str, seen_UK: CountArray, missing_U: CountArray) -> _Problem:
     """Units that take part, and how they enter."""
     m_U = seen_UK.sum(axis=1) + missing_U
     kept = m_U >= (1 if name == "gwet_ac1" else 2)
@@ -202,11 +202,11 @@ def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRa
     finite = np.isfinite(least)
     reached = np.stack(np.nonzero(finite), axis=-1)
     last = added - reached.sum(axis=1, keepdims=True)
-    totals = _totals(problem) + step * np.concatenate([reached, last], axis=1)
+    totals = _totals_of_completions(problem) + step * np.concatenate([reached, last], axis=1)
     return _over_totals(problem, totals, least[finite], most[finite])
 
 
-def _totals(problem: _Problem) -> Floats:
+def _totals_of_completions(problem: _Problem) -> Floats:
     totals: Floats = (problem.seen_UK * problem.parts_U[:, None]).sum(axis=0)
     return totals
 
@@ -241,7 +241,7 @@ def _two_valued(problem: _Problem) -> CompletedRange:
         for one in (np.sort(rises)[::-1], np.sort(chords))
     )
     added = np.arange(each.size + 1.0) * float(problem.parts_U[0])
-    totals = _totals(problem) + np.stack([added, added[::-1]], axis=1)
+    totals = _totals_of_completions(problem) + np.stack([added, added[::-1]], axis=1)
     return _over_totals(problem, totals, np.maximum(least, 0.0), most, exact=False)
 
 
@@ -250,7 +250,7 @@ def _outer_bounds(problem: _Problem) -> CompletedRange:
     worst, best = extremes(problem.seen_UK, problem.missing_U)
     most, least = (float(_unit_disagreements(problem, one).sum()) for one in (worst, best))
     added = float((problem.missing_U * problem.parts_U).sum())
-    totals = np.sort(_totals(problem))
+    totals = np.sort(_totals_of_completions(problem))
     uneven = totals + added * (np.arange(totals.size) == totals.size - 1)
     lowest, highest = sorted(
         float(problem.chance(one)) for one in (uneven, _raised_totals(totals, added))
@@ -334,12 +334,12 @@ def _bracketed_scores(
     m_U = (seen_UK.sum(axis=1) + missing_U).astype(np.float64)
     weight_U = 1 / m_U if name == "icc1" else 1 / (m_U - 1)
     totals, added = seen_UK.sum(axis=0)[None], missing_U.sum()[None]
-    near, far = _distances(
+    near, far = _extreme_value_distances(
         values, totals[0], int(added[0]), "interval" if name == "icc1" else level
     )
-    within = _squares(seen_UK, missing_U, near, far)
+    within = _extreme_unit_distances(seen_UK, missing_U, near, far)
     least, most = (float((weight_U * one).sum()) for one in within)
-    lowest, highest = (float(one[0]) for one in _squares(totals, added, near, far))
+    lowest, highest = (float(one[0]) for one in _extreme_unit_distances(totals, added, near, far))
     if highest <= 0:
         return CompletedRange(exact=False)
     largest = most / lowest if lowest > 0 else inf
@@ -349,7 +349,7 @@ def _bracketed_scores(
     return _between_ends(_at_ratio(name, np.array([largest, least / highest]), m_U))
 
 
-def _distances(
+def _extreme_value_distances(
     values: Floats, totals_K: CountArray, added: int, level: Level
 ) -> tuple[Floats, Floats]:
     """The least and the greatest squared distances between values, ascending."""
@@ -367,7 +367,7 @@ def _distances(
     return gap**2, (gap + added * np.minimum(steps, 2) / 2) ** 2
 
 
-def _squares(
+def _extreme_unit_distances(
     seen_UK: CountArray, missing_U: CountArray, near_KK: Floats, far_KK: Floats
 ) -> tuple[Floats, Floats]:
     """The least and the greatest n' d n of each unit filled in."""

@@ -90,7 +90,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             name=name, estimator=estimator,
             terms=lambda n: _coincidences(n[..., order]), value=lambda t: _ordinal(t, n_values),
             rests_on_minority=True,
-            at_totals=lambda c: _by_distance(estimator, _midranks(c, order)),
+            at_totals=lambda c: _by_distance(estimator, _midrank_distances(c, order)),
         )  # fmt: skip
     if level == "interval" and numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
@@ -107,7 +107,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
         )  # fmt: skip
     if numbers is None:
         return CountStatistic(
-            name=name, estimator=estimator, terms=_nominal_terms, value=_nominal,
+            name=name, estimator=estimator, terms=_nominal_terms, value=_nominal_alpha_of_sums,
             pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
             rests_on_minority=True, is_nominal_alpha=True,
         )  # fmt: skip
@@ -119,7 +119,7 @@ def _by_distance(estimator: str, distances_VV: Floats) -> CountStatistic:
     return CountStatistic(
         name="krippendorff_alpha", estimator=estimator,
         terms=lambda n: _distance_terms(n, distances_VV),
-        value=lambda total: _distance(total, distances_VV),
+        value=lambda total: _distance_alpha_of_sums(total, distances_VV),
         pairs=AgreeingPairs(
             place=0, weight=lambda m: Fraction(1, m - 1), distances_VV=distances_VV
         ),
@@ -127,7 +127,7 @@ def _by_distance(estimator: str, distances_VV: Floats) -> CountStatistic:
     )  # fmt: skip
 
 
-def _midranks(totals_V: Floats, order: NDArray[np.intp]) -> Floats:
+def _midrank_distances(totals_V: Floats, order: NDArray[np.intp]) -> Floats:
     """Squared distances between midranks, the values in the order of the columns."""
     c = totals_V[order]
     rank_V = np.empty(len(c))
@@ -170,7 +170,7 @@ def _ratio_distances(numbers: Floats) -> Floats:
     return np.divide(apart, total, out=np.zeros_like(apart), where=total != 0) ** 2
 
 
-def _pairing(counts: Floats) -> tuple[NDArray[np.bool_], Floats]:
+def _pairable_unit_weights(counts: Floats) -> tuple[NDArray[np.bool_], Floats]:
     """Which units have pairs, and 1 / (m_q - 1) there."""
     m = row_sums(counts)[..., None]
     return m >= 2, np.divide(1.0, m - 1, out=np.zeros_like(m), where=m >= 2)
@@ -178,13 +178,13 @@ def _pairing(counts: Floats) -> tuple[NDArray[np.bool_], Floats]:
 
 def _nominal_terms(counts: Floats) -> Floats:
     """[D_q, n_qv of units that take part], D_q = (m_q^2 - sum n_qv^2) / (m_q - 1)."""
-    paired, weight = _pairing(counts)
+    paired, weight = _pairable_unit_weights(counts)
     m = row_sums(counts)
     disagreement = (m**2 - np.einsum("...v,...v->...", counts, counts))[..., None]
     return np.concatenate([disagreement * weight, counts * paired], axis=-1)
 
 
-def _nominal(total: Floats) -> Floats:
+def _nominal_alpha_of_sums(total: Floats) -> Floats:
     """1 - (n - 1) sum D_q / (n^2 - sum c^2)."""
     c = total[..., 1:]
     n = c.sum(axis=-1)
@@ -193,12 +193,12 @@ def _nominal(total: Floats) -> Floats:
 
 def _distance_terms(counts: Floats, distances_VV: Floats) -> Floats:
     """[D_q, n_qv of units that take part], D_q = n_q' d n_q / (m_q - 1)."""
-    paired, weight = _pairing(counts)
+    paired, weight = _pairable_unit_weights(counts)
     disagreement = (counts * (counts @ distances_VV)).sum(axis=-1, keepdims=True)
     return np.concatenate([disagreement * weight, counts * paired], axis=-1)
 
 
-def _distance(total: Floats, distances_VV: Floats) -> Floats:
+def _distance_alpha_of_sums(total: Floats, distances_VV: Floats) -> Floats:
     """1 - (n - 1) sum D_q / (c' d c)."""
     c = total[..., 1:]
     expected = (c * (c @ distances_VV)).sum(axis=-1)
@@ -238,7 +238,7 @@ def interval_alpha(total: Floats) -> Floats:
 
 def _coincidences(counts: Floats) -> Floats:
     """[o_ck flattened, n_qv] of units that have pairs, o_ck = (n_c n_k - [c = k] n_c) / (m - 1)."""
-    paired, weight = _pairing(counts)
+    paired, weight = _pairable_unit_weights(counts)
     pairs = counts[..., :, None] * counts[..., None, :]
     diagonal = np.arange(counts.shape[-1])
     pairs[..., diagonal, diagonal] -= counts

@@ -108,7 +108,7 @@ def majority_statistic(k: int) -> CountStatistic:
     return CountStatistic(
         name=f"majority_stability_{k}",
         estimator=f"two disjoint samples of {k}, unbiased",
-        terms=lambda counts: _terms(counts, k),
+        terms=lambda counts: _majority_stability_terms(counts, k),
         value=lambda total: divide(total[..., 1], total[..., 0]),
         min_ratings=2 * k,
         chance_corrected=False,
@@ -143,7 +143,7 @@ def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
     n_units, n_values = shares_UV.shape
     wins = np.zeros((n_units, n_values))
     order = np.arange(k + 1)
-    powers, scale = _powers(shares_UV, k)
+    powers, scale = _powers_over_factorials(shares_UV, k)
     for c in range(-(-k // max(n_values, 1)), k + 1):
         for z, weight in tie_nodes(c, k):
             # Others get c at most; those that get c too tie, and the vote is shared.
@@ -153,16 +153,16 @@ def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
             # Of all values but one: those before it, and those after.
             after = [one]
             for u in range(n_values - 1, 0, -1):
-                after.append(_product(after[-1], others[:, u]))
+                after.append(_cut_polynomial_product(after[-1], others[:, u]))
             before = one
             for v in range(n_values):
                 rest = np.einsum("nj,nj->n", before, after[n_values - 1 - v][:, ::-1])
                 wins[:, v] += weight * powers[:, v, c] * rest
-                before = _product(before, others[:, v])
+                before = _cut_polynomial_product(before, others[:, v])
     return wins * scale
 
 
-def _powers(shares_UV: Floats, k: int) -> tuple[Floats, float]:
+def _powers_over_factorials(shares_UV: Floats, k: int) -> tuple[Floats, float]:
     """Powers 0 .. k of each share over their factorials, and what turns products into chances.
 
     Of large k they are scaled: as chances of Poisson counts with mean k, which neither overflow nor
@@ -179,7 +179,7 @@ def _powers(shares_UV: Floats, k: int) -> tuple[Floats, float]:
     return np.exp(logs), float(np.exp(k - k * np.log(k) + gammaln(k + 1)))
 
 
-def _product(left_NI: Floats, right_NJ: Floats) -> Floats:
+def _cut_polynomial_product(left_NI: Floats, right_NJ: Floats) -> Floats:
     """Product of polynomials, cut at the degree of the first."""
     product = left_NI * right_NJ[:, :1]
     for j in range(1, min(left_NI.shape[1], right_NJ.shape[1])):
@@ -187,7 +187,7 @@ def _product(left_NI: Floats, right_NJ: Floats) -> Floats:
     return product
 
 
-def _terms(counts: Floats, k: int) -> Floats:
+def _majority_stability_terms(counts: Floats, k: int) -> Floats:
     """[has 2 k ratings, how often two disjoint samples of k agree]."""
     enough = counts.sum(axis=-1) >= 2 * k
     agreement = np.zeros(enough.shape)
@@ -288,7 +288,9 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     found = np.empty(len(rows_NV))
     for start in range(0, len(rows_NV), _BATCH):
         batch = rows_NV[start : start + _BATCH]
-        found[start : start + _BATCH] = _agreement(batch[:, (batch > 0).any(axis=0)], k)
+        found[start : start + _BATCH] = _majority_agreement_of_rows(
+            batch[:, (batch > 0).any(axis=0)], k
+        )
     return found[back.reshape(-1)]
 
 
@@ -307,19 +309,19 @@ def tie_nodes(c: int, k: int) -> tuple[tuple[float, float], ...]:
     return tuple(zip(((nodes + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
-def _agreement(rows_NV: NDArray[np.int64], k: int) -> Floats:
+def _majority_agreement_of_rows(rows_NV: NDArray[np.int64], k: int) -> Floats:
     """The agreement of a batch of rows, their values from the most frequent on."""
     seen, index_NV = np.unique(rows_NV, return_inverse=True)
     index_VN = index_NV.reshape(rows_NV.shape).T
-    ways_VABN = np.moveaxis(_ways(seen, k)[:, :, index_VN], 2, 0)
+    ways_VABN = np.moveaxis(_ways_of_two_samples(seen, k)[:, :, index_VN], 2, 0)
     largest_V = rows_NV.max(axis=0)
     total = np.zeros(len(rows_NV))
-    for left, right, weight in _pairs(k, rows_NV.shape[1]):
-        total += weight * _tops(ways_VABN, largest_V, k, left, right)
+    for left, right, weight in _winning_count_pairs(k, rows_NV.shape[1]):
+        total += weight * _ways_one_value_tops(ways_VABN, largest_V, k, left, right)
     return total / [float(comb(m, k) * comb(m - k, k)) for m in rows_NV.sum(axis=1).tolist()]
 
 
-def _pairs(k: int, n_values: int) -> Iterator[tuple[Top, Top, float]]:
+def _winning_count_pairs(k: int, n_values: int) -> Iterator[tuple[Top, Top, float]]:
     """Pairs of winning counts with their weights; the samples are alike, so each pair but once."""
     tops = [(c, *node) for c in range(-(-k // n_values), k + 1) for node in tie_nodes(c, k)]
     for i, left in enumerate(tops):
@@ -327,7 +329,7 @@ def _pairs(k: int, n_values: int) -> Iterator[tuple[Top, Top, float]]:
             yield left, right, left[2] * right[2] * (1 if i == j else 2)
 
 
-def _ways(seen_C: NDArray[np.int64], k: int) -> Floats:
+def _ways_of_two_samples(seen_C: NDArray[np.int64], k: int) -> Floats:
     """C(n, a) C(n - a, b) for a, b = 0 ... k and every count n, shape (k + 1, k + 1, counts)."""
     ways = np.zeros((k + 1, k + 1, len(seen_C)))
     ways[0, 0] = 1.0
@@ -340,7 +342,9 @@ def _ways(seen_C: NDArray[np.int64], k: int) -> Floats:
     return ways
 
 
-def _tops(ways_VABN: Floats, largest_V: NDArray[np.int64], k: int, left: Top, right: Top) -> Floats:
+def _ways_one_value_tops(
+    ways_VABN: Floats, largest_V: NDArray[np.int64], k: int, left: Top, right: Top
+) -> Floats:
     """Ways to draw two samples that one value tops, c times in the first and d in the second."""
     (c, y, _), (d, z, _) = left, right
     shape = (k - c + 1, k - d + 1)
@@ -394,32 +398,32 @@ def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
         rows = rows_NV[same_width, :n_values]
         few_tables = comb(2 * k + n_values - 1, n_values - 1) <= _MOST_TABLES
         if few_tables and k <= _LARGEST_K and len(rows) >= _FEWEST_ROWS:
-            found[same_width] = _pooled(rows, k)
+            found[same_width] = _pooled_majority_agreement(rows, k)
         else:
             found[same_width] = disjoint_agreement(rows.astype(np.float64), k)
     return found[back.reshape(-1)]
 
 
-def _pooled(rows_NV: NDArray[np.int64], k: int) -> Floats:
+def _pooled_majority_agreement(rows_NV: NDArray[np.int64], k: int) -> Floats:
     """The agreement of rows without zeros."""
     n_values = rows_NV.shape[1]
     n_left = n_values // 2
-    blocks = _halves(k, n_values)
+    blocks = _halves_of_sampled_ratings(k, n_values)
     width = sum(left.shape[0] + right.shape[0] for left, right, _ in blocks)
     step = max(1, _CELLS // width)
     found = np.empty(len(rows_NV))
     for start in range(0, len(rows_NV), step):
-        weights_VSN = _weights(rows_NV[start : start + step].T, k)
+        weights_VSN = _binomial_count_weights(rows_NV[start : start + step].T, k)
         total = np.zeros(weights_VSN.shape[-1])
         for left_LV, right_RV, agreement_RL in blocks:
-            of_left_LN = _products(weights_VSN[:n_left], left_LV)
-            of_right_RN = _products(weights_VSN[n_left:-1], right_RV)
+            of_left_LN = _products_of_count_weights(weights_VSN[:n_left], left_LV)
+            of_right_RN = _products_of_count_weights(weights_VSN[n_left:-1], right_RV)
             total += ((agreement_RL @ of_left_LN) * of_right_RN).sum(axis=0)
         found[start : start + step] = total / weights_VSN[-1, -1]
     return found
 
 
-def _weights(rows_VN: NDArray[np.int64], k: int) -> Floats:
+def _binomial_count_weights(rows_VN: NDArray[np.int64], k: int) -> Floats:
     """C(n, s) of every count and, last, of its row's sum, times a power of s that cancels."""
     sums_N = rows_VN.sum(axis=0)
     n_VN = np.vstack([rows_VN, sums_N]).astype(np.float64)
@@ -431,7 +435,7 @@ def _weights(rows_VN: NDArray[np.int64], k: int) -> Floats:
     return weights
 
 
-def _products(weights_VSN: Floats, drawn_LV: NDArray[np.int64]) -> Floats:
+def _products_of_count_weights(weights_VSN: Floats, drawn_LV: NDArray[np.int64]) -> Floats:
     """Weights of vectors of counts: products over their values."""
     product = np.ones((len(drawn_LV), weights_VSN.shape[-1]))
     for weights_SN, drawn_L in zip(weights_VSN, drawn_LV.T, strict=True):
@@ -440,7 +444,7 @@ def _products(weights_VSN: Floats, drawn_LV: NDArray[np.int64]) -> Floats:
 
 
 @lru_cache(maxsize=32)
-def _halves(
+def _halves_of_sampled_ratings(
     k: int, n_values: int
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64], Floats], ...]:
     """What 2 k ratings may be, by how many are of the left values, and what their halves do."""

@@ -214,13 +214,13 @@ def cross_fitted_model(
         pair = np.stack([np.zeros_like(lone), lone], axis=1)
         is_right = (judged == right).astype(np.intp)
         weights = conditional_logit(pair[fit], is_right[fit], ridge=ridge, free=1)
-        correct_N[use] = _chances(pair[use], weights)[:, 1]
-        padded = _padded([features[i] for i in np.flatnonzero(known)])
+        correct_N[use] = _softmax_option_chances(pair[use], weights)[:, 1]
+        padded = _features_padded_with_nan([features[i] for i in np.flatnonzero(known)])
         place = np.cumsum(known) - 1
         spread = np.nanstd(padded[place[fit]], axis=(0, 1))
         padded = padded / np.where(spread > 1e-12, spread, 1.0)
         weights = conditional_logit(padded[place[fit]], right[fit], ridge=ridge, free=0)
-        chances = _chances(padded[place[use]], weights)
+        chances = _softmax_option_chances(padded[place[use]], weights)
         option_N[use] = chances.argmax(axis=1)
         share_N[use] = chances.max(axis=1)
     return MatrixModelScores(
@@ -274,7 +274,7 @@ def conditional_logit(
     filled = np.nan_to_num(features_NOF)
     right_share = filled[np.arange(n), right_N]
     for _ in range(_STEPS):
-        chances = _chances(features_NOF, weights)
+        chances = _softmax_option_chances(features_NOF, weights)
         mean = np.einsum("no,nof->nf", chances, filled)
         slope = (right_share - mean).sum(axis=0) - penalty * weights
         bend = np.einsum("no,nof,nog->fg", chances, filled, filled) - mean.T @ mean
@@ -286,7 +286,7 @@ def conditional_logit(
     return weights
 
 
-def _chances(features_NOF: Floats, weights_F: Floats) -> Floats:
+def _softmax_option_chances(features_NOF: Floats, weights_F: Floats) -> Floats:
     """Softmax of weighted features over the options on offer."""
     from scipy.special import softmax
 
@@ -295,7 +295,7 @@ def _chances(features_NOF: Floats, weights_F: Floats) -> Floats:
     return chances
 
 
-def _padded(features: Sequence[Floats]) -> Floats:
+def _features_padded_with_nan(features: Sequence[Floats]) -> Floats:
     """Items of fewer options filled up with NaN."""
     most = max(len(one) for one in features)
     padded = np.full((len(features), most, features[0].shape[1]), np.nan)

@@ -143,13 +143,13 @@ def rating_deviation(
     there = ~np.isnan(deviation)
     return LabelDeviation(
         **{
-            name: _deviation(deviation[rows], clusters[rows], confidence)
+            name: _mean_with_t_interval(deviation[rows], clusters[rows], confidence)
             for name, rows in (("low", there & low), ("high", there & ~low), ("all", there))
         }
     )
 
 
-def _deviation(
+def _mean_with_t_interval(
     deviation_N: Floats, clusters_N: NDArray[np.generic], confidence: float
 ) -> Deviation:
     """The mean with a t interval, questions being what is independent."""
@@ -236,7 +236,7 @@ def search_threshold(
     for threshold in grid:
         low = edges.low(threshold)
         n_low = int(low.sum())
-        value = _worth(low, correct, objective)
+        value = _worth_of_threshold(low, correct, objective)
         if n_low < least or np.isnan(value):
             continue
         rank = (value, float(n_low), float(threshold))
@@ -297,7 +297,7 @@ def wagner2024_threshold(
     return search_threshold(edges, correct_N, objective="accuracy_low", grid=grid)
 
 
-def _worth(low: Bools, correct: Bools, objective: Objective) -> float:
+def _worth_of_threshold(low: Bools, correct: Bools, objective: Objective) -> float:
     """What a threshold's labels are worth; NaN where it cannot be said."""
     if objective == "separation":
         right = low[correct].mean() if correct.any() else 0.0

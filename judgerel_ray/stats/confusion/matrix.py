@@ -240,8 +240,8 @@ def confusion_uncertainty(
         u_O=tuple(u_O.tolist()),
         margin=gap if not required or top == chosen else 0.0,
         signed_margin=None if chosen is None else signed_margin(u_O, chosen),
-        entropy=_entropy(u_O),
-        label=_label(u_O, threshold, chosen if required else top, strict=strict),
+        entropy=_entropy_of_uncertainties(u_O),
+        label=_low_label_of_uncertainty(u_O, threshold, chosen if required else top, strict=strict),
         chosen=chosen,
         chosen_by_matrix=top,
         worst_case=None if held is None else float(used[held, there].min()),
@@ -271,7 +271,7 @@ def signed_margin(u_O: Floats, chosen: int) -> float:
     return float(u_O[chosen] - np.delete(u_O, chosen).max())
 
 
-def _label(
+def _low_label_of_uncertainty(
     u_O: Floats, threshold: float | None, wanted: int | None, *, strict: bool
 ) -> Label | None:
     """Low where one u reaches the threshold and it is the wanted row's."""
@@ -281,7 +281,7 @@ def _label(
     return "low" if reached.size == 1 and reached[0] == wanted else "high"
 
 
-def _entropy(u_O: Floats) -> float | None:
+def _entropy_of_uncertainties(u_O: Floats) -> float | None:
     """- sum of p log p for p = u / sum of u."""
     from scipy.special import entr
 

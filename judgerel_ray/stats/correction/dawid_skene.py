@@ -66,14 +66,16 @@ def dawid_skene(
             f"shape {votes.shape}"
         )
     patterns, place_N, n_P = _patterns(votes)
-    rates, errors, posterior = _maximised(patterns, n_P)
+    rates, errors, posterior = _likeliest_error_rates(patterns, n_P)
     low = high = np.full(rates.size, np.nan)
     worth: tuple[float | None, ...] = (None, None, None, None)
     if resamples:
         rng = np.random.default_rng(seed)
-        drawn = _resampled(patterns, place_N, posterior, clusters_N, resamples, rng)
+        drawn = _resampled_error_rates(patterns, place_N, posterior, clusters_N, resamples, rng)
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-        worth = _worth(votes, posterior[place_N], rates, errors, resamples // 2, rng)
+        worth = _independent_judges_worth(
+            votes, posterior[place_N], rates, errors, resamples // 2, rng
+        )
     return DawidSkene(
         rates_V=rates, low_V=low, high_V=high, errors_JVV=errors, effective=worth[0],
         effective_null=worth[1], effective_null_sd=worth[2], p_correlated=worth[3],
@@ -88,12 +90,12 @@ def _patterns(votes: Floats) -> tuple[Floats, NDArray[np.intp], Floats]:
     return rows.reshape(-1, *votes.shape[1:]), place_N.ravel(), n_P.astype(np.float64)
 
 
-def _maximised(
+def _likeliest_error_rates(
     patterns: Floats, n_P: Floats, start_PV: Floats | None = None, *, near: float = 1e-12
 ) -> tuple[Floats, Floats, Floats]:
     """Rates (V), errors (J, V said, V true) and posteriors (P, V) of votes (P, J, V)."""
     n_patterns, n_judges, n_values = patterns.shape
-    posterior = _majorities(patterns) if start_PV is None else start_PV
+    posterior = _vote_shares_of_patterns(patterns) if start_PV is None else start_PV
     flat = patterns.reshape(n_patterns, -1)
     for _ in range(_MOST_STEPS):
         weighted = posterior * n_P[:, None]
@@ -109,7 +111,7 @@ def _maximised(
     return rates, errors, posterior
 
 
-def _majorities(patterns: Floats) -> Floats:
+def _vote_shares_of_patterns(patterns: Floats) -> Floats:
     """Shares of votes (P, V); all values alike where nobody voted."""
     votes = patterns.sum(axis=1)
     total = votes.sum(axis=1, keepdims=True)
@@ -118,7 +120,7 @@ def _majorities(patterns: Floats) -> Floats:
     return shares
 
 
-def _resampled(
+def _resampled_error_rates(
     patterns: Floats,
     place_N: np.ndarray,
     start_PV: Floats,
@@ -135,11 +137,11 @@ def _resampled(
         times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
         n_P: Floats = np.zeros(len(patterns))
         np.add.at(n_P, place_N, times[code])
-        found.append(_maximised(patterns, n_P, start_PV, near=_NEAR)[0])
+        found.append(_likeliest_error_rates(patterns, n_P, start_PV, near=_NEAR)[0])
     return np.array(found)
 
 
-def _worth(
+def _independent_judges_worth(
     votes: Floats,
     posterior: Floats,
     rates: Floats,
@@ -166,7 +168,7 @@ def _worth(
         )
         seen = np.eye(n_values)[np.minimum(above.sum(axis=2), n_values - 1)]
         patterns, place, n_P = _patterns(seen)
-        likely = _maximised(patterns, n_P, near=_NEAR)[2]
+        likely = _likeliest_error_rates(patterns, n_P, near=_NEAR)[2]
         one = effective(seen, likely[place].argmax(axis=1))
         null += [] if one is None else [one]
     if not null:

@@ -68,7 +68,7 @@ def judge_rates(
     confidence: float = 0.95,
 ) -> JudgeRates:
     """Compute a judge's true positive and true negative rates."""
-    labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
+    labels, judged, passed, failed = _labels_split_by_pass(labels_N, judged_N, weights_N)
     tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N)
     tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N)
     return JudgeRates(
@@ -119,7 +119,7 @@ def rogan_gladen(
     >>> round(found.value, 4), round(found.low, 2), round(found.high, 2)
     (0.4286, 0.11, 0.69)
     """
-    labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
+    labels, judged, passed, failed = _labels_split_by_pass(labels_N, judged_N, weights_N)
     of_kind = min(_n_apart(labels, clusters_N), _n_apart(1 - labels, clusters_N))
     if of_kind < least or not of_kind:
         return CorrectedRate(undefined="too_few_labels")
@@ -145,9 +145,9 @@ def rogan_gladen(
         np.concatenate([one.clusters_C for one, _ in moves]), return_inverse=True
     )
     return CorrectedRate(
-        value=_within(value),
-        low=_within(low),
-        high=_within(high),
+        value=_share_within_unit_interval(value),
+        low=_share_within_unit_interval(low),
+        high=_share_within_unit_interval(high),
         centre=centre + shift,
         pseudo_variance=sum(by**2 * one.pseudo_variance for one, by in moves),
         clusters_C=clusters,
@@ -169,7 +169,7 @@ def rogan_gladen_difference(
     )
 
 
-def _split(
+def _labels_split_by_pass(
     labels_N: ArrayLike, judged_N: ArrayLike, weights_N: ArrayLike | None
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Labels, verdicts, and what each unit counts among the passed and the failed."""
@@ -201,6 +201,6 @@ def _lang_reiczigel(
     return centre, shift, z * sqrt(square) / youden
 
 
-def _within(share: float) -> float:
+def _share_within_unit_interval(share: float) -> float:
     """A share, not below 0 nor above 1."""
     return min(1.0, max(0.0, share))

@@ -61,7 +61,9 @@ class _Fit:
     judge_M: Floats  # noqa: N815
 
 
-def _fit(labels: Floats, judged: Floats, others: Floats, weights: Floats, *, among: bool) -> _Fit:
+def _prediction_powered_mean(
+    labels: Floats, judged: Floats, others: Floats, weights: Floats, *, among: bool
+) -> _Fit:
     """Fit the weight of the judge, and the mean; `among`: labelled units are among the others."""
     n, m = labels.size, others.size
     mean_y, mean_f = float(weights @ labels) / n, float(weights @ judged) / n
@@ -126,7 +128,7 @@ def ppi_mean(
     """
     labels, judged, others = (np.asarray(one, np.float64) for one in (labels_N, judged_N, others_M))
     weights: Floats = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, float)
-    _check(labels, judged, others, weights)
+    _check_prediction_samples(labels, judged, others, weights)
     n, m, among = labels.size, others.size, weights_N is not None
     c_N = np.arange(n) if clusters_N is None else np.asarray(clusters_N)
     c_M = n + np.arange(m) if clusters_M is None else np.asarray(clusters_M)
@@ -138,9 +140,9 @@ def ppi_mean(
     if n_clusters < 2:
         return PpiMean(n_labels=n, n_clusters=n_clusters, undefined="too_few_labels")
     weights = weights / weights.mean()
-    plain = wide = _fit(labels, judged, others, weights, among=among)
+    plain = wide = _prediction_powered_mean(labels, judged, others, weights, among=among)
     if is_share:
-        wide = _fit(
+        wide = _prediction_powered_mean(
             np.append(labels, _PSEUDO_LABELS), np.append(judged, _PSEUDO_JUDGED), others,
             np.append(weights, np.ones(4)), among=among,
         )  # fmt: skip
@@ -210,7 +212,9 @@ def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
     return high
 
 
-def _check(labels: Floats, judged: Floats, others: Floats, weights: Floats) -> None:
+def _check_prediction_samples(
+    labels: Floats, judged: Floats, others: Floats, weights: Floats
+) -> None:
     """Refuse what is no sample (ValueError)."""
     if not labels.shape == judged.shape == weights.shape or labels.ndim != 1 or others.ndim != 1:
         raise ValueError(

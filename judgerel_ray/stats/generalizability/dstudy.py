@@ -141,12 +141,14 @@ def dependability(
     (0.8, 0.25)
     """
     levels = dict(n_levels or {})
-    _check(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
+    _check_dstudy_designs(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
     wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     parts = np.array(
         [
-            _parts(one.facets, wanted_objects, fixed, given, levels, found.sizes, n_judgments)
+            _dstudy_error_variances(
+                one.facets, wanted_objects, fixed, given, levels, found.sizes, n_judgments
+            )
             for one in found.components
         ]
     )
@@ -155,7 +157,10 @@ def dependability(
     left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
     if found.few_levels:
         left_out = []
-    value, of_value = _share(universe, relative), _share(universe, absolute)
+    value, of_value = (
+        _universe_variance_share(universe, relative),
+        _universe_variance_share(universe, absolute),
+    )
     (low, high), (low_of_value, high_of_value) = (
         component_share_interval(
             one,
@@ -231,7 +236,7 @@ def judgments_for(
     """
     checked_target(target, function="judgments_for")
 
-    _check(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
+    _check_dstudy_designs(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
     wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     base = math.prod((n_levels or {}).values())
@@ -240,7 +245,7 @@ def judgments_for(
         n = base * times
         levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
         parts = [
-            _parts(one.facets, wanted_objects, fixed, (), levels, found.sizes, n)
+            _dstudy_error_variances(one.facets, wanted_objects, fixed, (), levels, found.sizes, n)
             for one in found.components
         ]
         universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
@@ -255,7 +260,7 @@ def judgments_for(
     return base * falling / room
 
 
-def _check(
+def _check_dstudy_designs(
     found: VarianceComponents, n_judgments: int, sizes: Mapping[str, int], named: set[str]
 ) -> None:
     """Refuse designs that cannot be."""
@@ -277,7 +282,7 @@ def _check(
         raise ValueError(f"dependability: facets must be of {sorted(known)}, got {sorted(unknown)}")
 
 
-def _parts(
+def _dstudy_error_variances(
     facets: tuple[str, ...],
     wanted_objects: frozenset[str],
     fixed: Collection[str],
@@ -304,7 +309,7 @@ def _parts(
     return 0.0, 0.0, weight
 
 
-def _share(universe: float, error: float) -> float | None:
+def _universe_variance_share(universe: float, error: float) -> float | None:
     return float(universe / (universe + error)) if universe + error > 0 else None
 
 

@@ -312,15 +312,15 @@ def coefficient_of(
     if name in ("krippendorff_alpha", "icc1"):
         between = divide(n**2 * drawn - total[..., -1], n * (n - 1))  # of two items
         if name == "icc1":
-            return 1 - _ratio(distance, between)
+            return 1 - _facet_distance_ratio(distance, between)
         # One judgment is no pair with itself: Krippendorff's n (n - 1), of pairs of one item those
         # whose levels are drawn as everywhere else, or a judge of position would be above 0.
         itself = divide(n - total[..., 1], n**2 - total[..., 1])
-        return 1 - _ratio(
+        return 1 - _facet_distance_ratio(
             distance, np.where(n > 1, itself * distance + (1 - itself) * between, distance)
         )
     if name == "fleiss_kappa":
-        return 1 - _ratio(distance, drawn)
+        return 1 - _facet_distance_ratio(distance, drawn)
     categories = mean.shape[-1] if n_categories is None else n_categories
     if categories < 2:
         return np.full(distance.shape, np.nan)
@@ -329,7 +329,7 @@ def coefficient_of(
     return correct_for_chance(1 - distance, np.full(distance.shape, 1 / categories))
 
 
-def _ratio(distance: Floats, expected: Floats) -> Floats:
+def _facet_distance_ratio(distance: Floats, expected: Floats) -> Floats:
     """A ratio, NaN where nothing differs anywhere but for rounding."""
     return divide(distance, np.where(np.abs(expected) < 1e-12, 0.0, expected))
 

@@ -85,7 +85,7 @@ def label_cells(counts_CV: ArrayLike, levels: Mapping[str, ArrayLike]) -> FacetC
     n = n_C.sum()
     share_V = counts.sum(axis=0) / n if n else np.zeros(counts.shape[1])
     return FacetCells(
-        levels=_codes(levels, kept, function="label_cells"),
+        levels=_facet_level_codes(levels, kept, function="label_cells"),
         n_C=n_C,
         sums_CV=counts - n_C[:, None] * share_V,
         # Sum over judgments of |indicator - share|^2 = 1 - 2 share of the value + |share|^2.
@@ -131,7 +131,7 @@ def score_cells(
     n, sums, squares = n[kept], sums[kept], squares[kept]
     mean = sums.sum() / n.sum() if n.size else 0.0
     return FacetCells(
-        levels=_codes(levels, kept, function="score_cells"),
+        levels=_facet_level_codes(levels, kept, function="score_cells"),
         n_C=n,
         sums_CV=(sums - n * mean)[:, None],
         squares_C=squares - 2 * mean * sums + n * mean**2,
@@ -139,7 +139,7 @@ def score_cells(
     )
 
 
-def _codes(
+def _facet_level_codes(
     levels: Mapping[str, ArrayLike], kept: NDArray[np.bool_], *, function: str
 ) -> dict[str, Codes]:
     """Levels as codes from 0, in sorted order, of the cells kept."""
@@ -221,7 +221,7 @@ def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -
     over = np.zeros_like(n)
     for column in cells.sums_CV.T:
         over += level_totals(one, column, groups_C, n_groups) ** 2
-    return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
+    return sum_levels(_facet_level_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
 def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
@@ -252,10 +252,10 @@ def margin_overlap(
     else:
         over = np.zeros_like(n)
         np.add.at(over, a_P.levels_C, level_sums(pairs, cells.n_C, groups_C, n_groups) ** 2)
-    return sum_levels(_ratios(over, n), group_of_levels(one, groups_C), n_groups)
+    return sum_levels(_facet_level_ratios(over, n), group_of_levels(one, groups_C), n_groups)
 
 
-def _ratios(over: Floats, under: Floats) -> Floats:
+def _facet_level_ratios(over: Floats, under: Floats) -> Floats:
     """Ratios, 0 where a level is empty."""
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 

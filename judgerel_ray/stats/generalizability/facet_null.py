@@ -72,9 +72,11 @@ def facet_floors(
     if not laid.crossed.starts_I.size:
         return tuple(NOTHING for _ in targets)
     total, form = laid.terms_IT.sum(axis=-2), laid.form_FF
-    strata = _strata(laid.crossed)
+    strata = _permutation_strata(laid.crossed)
     if laid.counted and laid.units_UF.sum() <= DENSE:
-        return _permuted(laid.units_UF, laid.crossed, strata, form, total, targets, seed)
+        return _permuted_facet_floors(
+            laid.units_UF, laid.crossed, strata, form, total, targets, seed
+        )
     shape = _distance_moments(laid, strata)
     return tuple(_floor_of_moments(one, total, form, *shape) for one in targets)
 
@@ -89,10 +91,10 @@ def facet_chance(laid: LaidOut) -> float:
     >>> facet_chance(lay_out_levels(counts, levels, distances_VV=1 - np.eye(2)))
     0.5
     """
-    return 1 - _distance_moments(laid, _strata(laid.crossed))[0]
+    return 1 - _distance_moments(laid, _permutation_strata(laid.crossed))[0]
 
 
-def _strata(units: CrossedUnits) -> NDArray[np.intp]:
+def _permutation_strata(units: CrossedUnits) -> NDArray[np.intp]:
     """The stratum of each unit: its level where most items share it, else its place in the item."""
     levels = units.levels.levels_U
     _, number, size = np.unique(levels, return_inverse=True, return_counts=True)
@@ -102,7 +104,7 @@ def _strata(units: CrossedUnits) -> NDArray[np.intp]:
     return np.arange(levels.size) - np.repeat(units.starts_I, n_levels)
 
 
-def _permuted(
+def _permuted_facet_floors(
     counts_UV: Floats,
     units: CrossedUnits,
     strata_U: NDArray[np.intp],
@@ -147,7 +149,7 @@ def _permuted(
             null.append(coefficient_of(one.name, distance, sums, form_VV, one.n_categories))
     kind = NullMethod.LEVEL_PERMUTATIONS
     return tuple(
-        floor_of(float(_value(one, total, form_VV)), np.concatenate(null), kind)
+        floor_of(float(_facet_coefficient(one, total, form_VV)), np.concatenate(null), kind)
         for one, null in zip(targets, nulls, strict=True)
     )
 
@@ -162,7 +164,7 @@ def _sampled_orders(units: CrossedUnits) -> bool:
     return bool(pairs < possible * units.starts_I.size)
 
 
-def _value(one: FacetTarget, total: Floats, form_FF: Floats) -> Floats:
+def _facet_coefficient(one: FacetTarget, total: Floats, form_FF: Floats) -> Floats:
     """The coefficient itself."""
     return coefficient_of(one.name, mean_distance(total), total, form_FF, one.n_categories)
 
@@ -184,7 +186,7 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
     itself_S = mean_SF @ np.diagonal(form_FF) if counted else np.zeros(n_strata)
     pooled_S = (np.diagonal(apart_SS) * n_S - itself_S) / np.maximum(n_S - 1, 1)
     if counted:
-        spread_SS = _spread(mean_SF, form_FF)
+        spread_SS = _facet_distance_variance(mean_SF, form_FF)
     else:
         # (x - y)^2 less what each of the two says is -2 (x - mean) (y - mean').
         variance_S = mean_SF[:, 2] - mean_SF[:, 1] ** 2
@@ -201,7 +203,7 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
     return mean, float(np.sqrt(variance))
 
 
-def _spread(shares_SV: Floats, form_VV: Floats) -> Floats:
+def _facet_distance_variance(shares_SV: Floats, form_VV: Floats) -> Floats:
     """Variance of a distance of two judgments beyond what each alone says, by strata."""
     spread = np.empty((len(shares_SV), len(shares_SV)))
     for i, p in enumerate(shares_SV):
@@ -270,7 +272,7 @@ def _floor_of_moments(
     one: FacetTarget, total: Floats, form_FF: Floats, mean: float, sd: float
 ) -> NoiseFloor:
     """A floor from the mean and spread of the mean distance."""
-    value = float(_value(one, total, form_FF))
+    value = float(_facet_coefficient(one, total, form_FF))
     if np.isnan(value):
         return NOTHING
     centre, beside = (

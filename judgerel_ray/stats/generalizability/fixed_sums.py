@@ -106,7 +106,7 @@ def equations(
     inverse_XG = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
     together_XXG, filled_G = inverse_XG[:, None] * inverse_XG[None], there_XG.sum(axis=0)
     crossed = {
-        i: _crossed(cells, one, fixed, groups_C, n_groups)
+        i: _counts_at_fixed_facets(cells, one, fixed, groups_C, n_groups)
         for i, one in enumerate(margins)
         if not set(one.facets) <= set(fixed.facets)
     }
@@ -114,16 +114,16 @@ def equations(
     size = len(margins) + 2
     coefficients, squares = np.zeros((n_groups + 1, size, size)), np.zeros((n_groups + 1, size))
     total, mean = len(margins), len(margins) + 1
-    centred = _centred(cells, fixed)
-    sums = _means(centred, fixed, groups_C, inverse_XG)
+    centred = _cells_centred_by_facets(cells, fixed)
+    sums = _means_of_fixed_facets(centred, fixed, groups_C, inverse_XG)
     for i, row in crossed.items():
         shares = row.products(row.ratios_X)
-        squares[:, i] = _square(centred, row, sums, shares, groups_C)
+        squares[:, i] = _facet_sums_of_squares(centred, row, sums, shares, groups_C)
         found_sum = np.einsum("xxg,xg->g", shares, inverse_XG)
         coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - found_sum
         for j, column in crossed.items():
             paired = margin_pairs(row.one, column.one)
-            both = _pair_sums(cells, row, column, paired, groups_C)
+            both = _facet_level_pair_sums(cells, row, column, paired, groups_C)
             coefficients[:, i, j] = (
                 margin_overlap(cells, row.one, column.one, paired, groups_C, n_groups)
                 - 2 * (both * inverse_XG).sum(axis=0)
@@ -135,10 +135,10 @@ def equations(
     squares[:, total] = all_G - np.einsum("vxg,vxg,xg->g", sums, sums, n_XG)
     coefficients /= np.maximum(n_G, 1)[:, None, None]
     squares /= np.maximum(n_G, 1)[:, None]
-    means = _means(cells, fixed, groups_C, inverse_XG)
+    means = _means_of_fixed_facets(cells, fixed, groups_C, inverse_XG)
     for i in [i for i in range(mean + 1) if i not in crossed and i != total]:
         levels_C = margins[i].levels_C if i < total else np.zeros_like(groups_C)
-        same = _projection(_equal(levels_C, fixed), there_XG)
+        same = _fixed_facet_projection(_equal(levels_C, fixed), there_XG)
         for j, one in enumerate(margins):
             coefficients[:, i, j] = (
                 (same * levels[j] * together_XXG).sum(axis=(0, 1))
@@ -153,7 +153,9 @@ def equations(
     return coefficients, squares
 
 
-def _means(cells: FacetCells, fixed: Margin, groups_C: Codes, inverse_XG: Floats) -> Floats:
+def _means_of_fixed_facets(
+    cells: FacetCells, fixed: Margin, groups_C: Codes, inverse_XG: Floats
+) -> Floats:
     """Means of the fixed combinations, less each group: (V, X, G)."""
     n_groups = inverse_XG.shape[1] - 1
     return np.array(
@@ -161,7 +163,7 @@ def _means(cells: FacetCells, fixed: Margin, groups_C: Codes, inverse_XG: Floats
     )
 
 
-def _centred(cells: FacetCells, fixed: Margin) -> FacetCells:
+def _cells_centred_by_facets(cells: FacetCells, fixed: Margin) -> FacetCells:
     """Centre cells by the mean of their fixed-facet combination, for numerical stability."""
     n_X = summed(fixed.levels_C, cells.n_C, fixed.n_levels)
     sums = [summed(fixed.levels_C, column, fixed.n_levels) / n_X for column in cells.sums_CV.T]
@@ -174,7 +176,7 @@ def _centred(cells: FacetCells, fixed: Margin) -> FacetCells:
     )
 
 
-def _crossed(
+def _counts_at_fixed_facets(
     cells: FacetCells, one: Margin, fixed: Margin, groups_C: Codes, n_groups: int
 ) -> _CrossedFacets:
     """Judgments of each level of a set of facets at each fixed combination."""
@@ -190,7 +192,7 @@ def _crossed(
     )  # fmt: skip
 
 
-def _pair_sums(
+def _facet_level_pair_sums(
     cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets,
     paired: tuple[Margin, NDArray[np.intp]], groups_C: Codes,
 ) -> Floats:  # fmt: skip
@@ -217,7 +219,7 @@ def _pair_sums(
     return np.array(found)
 
 
-def _square(
+def _facet_sums_of_squares(
     centred: FacetCells, row: _CrossedFacets, means: Floats, shares_XXG: Floats, groups_C: Codes
 ) -> Floats:
     """T_A: the sums of squares of deviations from the means that hold without each group."""
@@ -239,7 +241,7 @@ def _equal(levels_C: Codes, fixed: Margin) -> Floats:
     return same
 
 
-def _projection(equal_XX1: Floats, there_XG: Floats) -> Floats:
+def _fixed_facet_projection(equal_XX1: Floats, there_XG: Floats) -> Floats:
     """Projection onto the levels of some fixed facets, over the combinations there: (X, X, G)."""
     count_XG = np.maximum(equal_XX1[:, :, 0] @ there_XG, 1.0)
     shared: Floats = equal_XX1 * there_XG[:, None] * there_XG[None] / count_XG[:, None]

@@ -145,7 +145,7 @@ def order_effect(
     total = float(lost_Q.sum())
     n = lost_Q.size
     left_out = (total - lost_Q) / (n - 1) if n > 1 else lost_Q
-    return _coefficient(
+    return _order_effect_coefficient(
         "order_effect",
         "agreement in the same order less agreement across orders, mean over questions",
         None if why else total / n,
@@ -217,7 +217,7 @@ def position_bias(
     if why is None and n > 2:
         left_out = terms.left_out()
     m_Q = _ratings_of(counts, questions_Q)
-    found = _coefficient("position_bias", words, value, why, left_out, m_Q, confidence)
+    found = _order_effect_coefficient("position_bias", words, value, why, left_out, m_Q, confidence)
     if p is None:
         return found
     drawn = _PERMUTATIONS if how is NullMethod.PLACE_PERMUTATIONS else 0
@@ -268,7 +268,7 @@ def first_place(
         share_Q = shares_QL[:, first]
         value = float(share_Q.mean())
         left_out = (share_Q.sum() - share_Q) / (n - 1) if n > 1 else share_Q
-    found = _coefficient(
+    found = _order_effect_coefficient(
         "first_place",
         "share of verdicts that name the first place, mean over questions",
         value,
@@ -355,7 +355,7 @@ def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
     return m_U[m_U > 0]
 
 
-def _coefficient(
+def _order_effect_coefficient(
     name: str, words: str, value: float | None, why: str | None, left_out_Q: Floats, m_Q: Floats,
     confidence: float, *, chance_corrected: bool = True,
 ) -> Coefficient:  # fmt: skip

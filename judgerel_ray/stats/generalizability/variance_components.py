@@ -196,7 +196,7 @@ def variance_components(
     margins = [margin(cells, term, object_=object_) for term in wanted]
     out = joint_fixed_margin(cells, margins, fixed, object_=object_)
     estimator = method_in_words(cells.kind, out, known)
-    undefined = _undefined(cells, n_questions, n)
+    undefined = _why_no_variance_components(cells, n_questions, n)
     if undefined:
         return VarianceComponents(
             components=(), confounded={}, object=object_, estimator=estimator,
@@ -251,7 +251,7 @@ def variance_components(
     )  # fmt: skip
 
 
-def _undefined(cells: FacetCells, n_questions: int, n: int) -> str | None:
+def _why_no_variance_components(cells: FacetCells, n_questions: int, n: int) -> str | None:
     """Why there is nothing to estimate."""
     if n == 0:
         return "no_verdicts"

@@ -119,7 +119,7 @@ def item_interval(
     (True, 'jackknife-t over 60 questions, logit scale')
     """
     check_confidence(confidence, function="item_interval")
-    known = _by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
+    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
     if isinstance(known, str):
         return Interval(undefined=known)
     products_CP, value = known
@@ -182,7 +182,7 @@ def item_bootstrap(
     (True, 'percentile bootstrap, 200 resamples of 60 questions')
     """
     check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
-    known = _by_question(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
+    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
     if isinstance(known, str):
         return Interval(undefined=known)
     products_CP, value = known
@@ -194,7 +194,7 @@ def item_bootstrap(
     return replace(found, n_questions=len(products_CP))
 
 
-def _by_question(
+def _products_by_question(
     scores_NK: ArrayLike, name: ItemCoefficient, matrix: Matrix, clusters_N: ArrayLike | None,
     *, function: str,
 ) -> tuple[Floats, float] | str:  # fmt: skip
@@ -221,7 +221,7 @@ def _or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Float
     return values
 
 
-def _correlations(covariances_BKK: Floats) -> Floats:
+def _correlation_matrices(covariances_BKK: Floats) -> Floats:
     """Correlations, with ones on the diagonals."""
     spread = np.sqrt(np.diagonal(covariances_BKK, axis1=1, axis2=2))
     correlations: Floats = covariances_BKK / (spread[:, :, None] * spread[:, None, :])
@@ -230,9 +230,9 @@ def _correlations(covariances_BKK: Floats) -> Floats:
     return correlations
 
 
-def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
+def _cronbach_alphas(covariances: Floats, matrix: Matrix) -> Floats:
     """Cronbach's alpha of each matrix."""
-    matrices = _correlations(covariances) if matrix == "correlation" else covariances
+    matrices = _correlation_matrices(covariances) if matrix == "correlation" else covariances
     p = matrices.shape[1]
     total, trace = matrices.sum(axis=(1, 2)), np.trace(matrices, axis1=1, axis2=2)
     total = np.where(total > 1e-12 * trace, total, 0.0)
@@ -242,12 +242,12 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
 
 def _of_three_factors(covariances: Floats, *, hierarchical: bool) -> Floats:
     """Omega total or hierarchical of each matrix."""
-    found = omegas_from_correlations(_correlations(covariances))
+    found = omegas_from_correlations(_correlation_matrices(covariances))
     return np.array([one.hierarchical if hierarchical else one.value for one in found], np.float64)
 
 
 _VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
-    "cronbach_alpha": _alphas,
+    "cronbach_alpha": _cronbach_alphas,
     "mcdonald_omega": lambda some, matrix: omega_values(some, matrix=matrix)[0],
     "omega_total": lambda some, _: _of_three_factors(some, hierarchical=False),
     "omega_hierarchical": lambda some, _: _of_three_factors(some, hierarchical=True),
@@ -317,7 +317,7 @@ def column_noise_floor(
     scores, _ = varying_scores(scores_NK, None, function="column_noise_floor")
     value = float("nan")
     if len(scores) >= 3 and scores.shape[1] >= 2:
-        value = float(item_values(name, _covariances(scores[None]), matrix=matrix)[0])
+        value = float(item_values(name, _covariance_matrices(scores[None]), matrix=matrix)[0])
     if np.isnan(value):
         return NOTHING
     rng = np.random.default_rng(seed)
@@ -327,7 +327,7 @@ def column_noise_floor(
     while (~np.isnan(null)).sum() < n_permutations and null.size < most:
         size = min(batch, most - null.size)
         shuffled = rng.permuted(np.broadcast_to(scores, (size, *scores.shape)), axis=1)
-        null = np.append(null, item_values(name, _covariances(shuffled), matrix=matrix))
+        null = np.append(null, item_values(name, _covariance_matrices(shuffled), matrix=matrix))
     valid = np.flatnonzero(~np.isnan(null))[:n_permutations]
     # Those after the last one wanted are not counted.
     n_drawn = int(valid[-1]) + 1 if valid.size == n_permutations else null.size
@@ -335,7 +335,7 @@ def column_noise_floor(
     return replace(found, n_undefined=n_drawn - valid.size)
 
 
-def _covariances(scores_BNK: Floats) -> Floats:
+def _covariance_matrices(scores_BNK: Floats) -> Floats:
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances
@@ -420,7 +420,7 @@ def omega_bootstrap(
             f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
         )
     interval = Interval(undefined="undefined")
-    known = _by_question(
+    known = _products_by_question(
         scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"
     )
     if isinstance(known, str):
@@ -453,7 +453,7 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
     values, heywood = np.full(len(usable), np.nan), np.zeros(len(usable), dtype=bool)
     matrices, variances = covariances_BKK[usable], variances_BK[usable]
     if matrix == "correlation":
-        matrices, variances = _correlations(matrices), np.ones_like(variances)
+        matrices, variances = _correlation_matrices(matrices), np.ones_like(variances)
     if matrices.shape[1] == 2:
         loadings = two_item_loadings(matrices)
     else:

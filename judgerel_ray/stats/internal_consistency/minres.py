@@ -64,14 +64,14 @@ def lowest_minima(
     n_functions, n_starts, width = start_BSK.shape
     size = max(1, _CELLS // (n_starts * width**2))
     parts = [
-        _lowest(functions, start_BSK[some], low_BK[some], high_BK[some], some)
+        _lowest_misfit_solution(functions, start_BSK[some], low_BK[some], high_BK[some], some)
         for begun in range(0, n_functions, size)
         for some in [np.arange(begun, min(begun + size, n_functions))]
     ]
     return Lowest(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _lowest(
+def _lowest_misfit_solution(
     functions: Functions, start: Floats, low: Floats, high: Floats, some: NDArray[np.intp]
 ) -> Lowest:
     n, n_starts, width = start.shape
@@ -81,7 +81,9 @@ def _lowest(
         order = np.argsort(value, axis=1, kind="stable")[:, :kept, None]
         points = np.take_along_axis(found, order, axis=1).reshape(-1, width)
         ends = np.repeat(low, kept, axis=0), np.repeat(high, kept, axis=0)
-        x, y, flat = _newton(functions, points, *ends, np.repeat(some, kept), steps)
+        x, y, flat = _newton_from_every_point(
+            functions, points, *ends, np.repeat(some, kept), steps
+        )
         found, value = x.reshape(n, kept, width), y.reshape(n, kept)
     # Of minima that are equal the one nearest to 0, so that no order of coordinates decides.
     equal = value <= value.min(axis=1, keepdims=True) + _EQUAL
@@ -90,7 +92,7 @@ def _lowest(
     return Lowest(found[rows, best], value[rows, best], flat.reshape(n, keep)[rows, best])
 
 
-def _newton(
+def _newton_from_every_point(
     functions: Functions, x: Floats, low: Floats, high: Floats, which: NDArray[np.intp], steps: int
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Newton's method from every point; values, and where the slope is flat at the end."""
@@ -98,7 +100,9 @@ def _newton(
     value, parts = functions.at(x, which)
     active = np.arange(len(x))
     for _ in range(steps):
-        gradient, curvature, held = _slopes(functions, x, low, high, which, parts, active)
+        gradient, curvature, held = _slopes_inside_bounds(
+            functions, x, low, high, which, parts, active
+        )
         going = np.abs(gradient).max(axis=1) >= _FLAT
         active, gradient, curvature, held = (
             one[going] for one in (active, gradient, curvature, held)
@@ -130,11 +134,11 @@ def _newton(
         active = np.delete(active, uphill)
         if not active.size:
             break
-    gradient, *_ = _slopes(functions, x, low, high, which, parts, np.arange(len(x)))
+    gradient, *_ = _slopes_inside_bounds(functions, x, low, high, which, parts, np.arange(len(x)))
     return x, value, np.abs(gradient).max(axis=1) <= _CONVERGED
 
 
-def _slopes(
+def _slopes_inside_bounds(
     functions: Functions,
     x: Floats,
     low: Floats,
@@ -184,7 +188,7 @@ def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     ----------
     .. [1] Harman, H. H. and Jones, W. H. (1966), doi:10.1007/BF02289468.
     """
-    offdiagonal, bound, unit_B = _scaled(matrices_BKK)
+    offdiagonal, bound, unit_B = _scaled_covariances(matrices_BKK)
     rows_BK = offdiagonal.sum(axis=2)
     total_B = rows_BK.sum(axis=1)
     usable = total_B > 0
@@ -192,7 +196,7 @@ def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     converged, heywood = np.zeros((2, len(rows_BK)), dtype=bool)
     if usable.any():
         start = rows_BK[usable] / np.sqrt(total_B[usable, None])
-        fit = _admissible(offdiagonal[usable], start, bound[usable])
+        fit = _admissible_loadings(offdiagonal[usable], start, bound[usable])
         loadings[usable], converged[usable], heywood[usable] = fit
     return OneFactor(loadings * unit_B[:, None], converged, heywood)
 
@@ -224,13 +228,13 @@ def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:
     >>> improper_minres(matrix, within.loadings_BK[0]).round(4).tolist()
     [1.1314, 0.7071, 0.7071]
     """
-    offdiagonal, bound, unit_B = _scaled(matrix_KK[None])
+    offdiagonal, bound, unit_B = _scaled_covariances(matrix_KK[None])
     loadings, converged = _free_minimum(offdiagonal, loadings_K[None] / unit_B)
     found: Floats = loadings[0] * unit_B[0]
     return found if converged[0] and _has_negative(loadings, bound)[0] else None
 
 
-def _scaled(matrices: Floats) -> tuple[Floats, Floats, Floats]:
+def _scaled_covariances(matrices: Floats) -> tuple[Floats, Floats, Floats]:
     """Covariances without their diagonals, bounds and units: then all tolerances are relative."""
     spread = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
     unit = spread.max(axis=1, initial=0.0)
@@ -238,7 +242,7 @@ def _scaled(matrices: Floats) -> tuple[Floats, Floats, Floats]:
     return offdiagonal, spread / unit[:, None], unit
 
 
-def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
+def _admissible_loadings(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
     """The free solution where it is proper beyond doubt, the lowest within the bounds elsewhere."""
     loadings, converged = _free_minimum(offdiagonal, start)
     heywood = np.zeros(len(start), dtype=bool)
@@ -251,9 +255,12 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
         starts = np.concatenate([start[doubtful, None], parts], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
         found = lowest_minima(OneFactorMisfit(left), starts, -ends, ends)
-        loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
+        loadings[doubtful], converged[doubtful] = (
+            _loadings_of_positive_sum(found.x_BK),
+            found.converged_B,
+        )
         # Held at its end by a slope that leads on: the minimum lies beyond.
-        outward: Floats = -_gradient(left, found.x_BK) * np.sign(found.x_BK)
+        outward: Floats = -_gradient_of_misfit(left, found.x_BK) * np.sign(found.x_BK)
         outward[np.abs(found.x_BK) < ends] = 0.0
         heywood[np.flatnonzero(doubtful)[outward.max(axis=1) > _MINRES_CONVERGED]] = True
     return OneFactor(loadings, converged, heywood)
@@ -273,7 +280,7 @@ class OneFactorMisfit:
 
     def at(self, x_NK: Floats, which_N: NDArray[np.intp]) -> tuple[Floats, tuple[Floats, ...]]:
         """Misfits; nothing is kept."""
-        return _misfit(self.offdiagonal_BKK[which_N], x_NK) / 4, ()
+        return _misfit_of_loadings(self.offdiagonal_BKK[which_N], x_NK) / 4, ()
 
     def slopes(
         self, x_NK: Floats, which_N: NDArray[np.intp], parts: tuple[Floats, ...]
@@ -281,17 +288,17 @@ class OneFactorMisfit:
         """In closed form."""
         del parts
         offdiagonal = self.offdiagonal_BKK[which_N]
-        return _gradient(offdiagonal, x_NK), _curvature(offdiagonal, x_NK)
+        return _gradient_of_misfit(offdiagonal, x_NK), _curvature_of_misfit(offdiagonal, x_NK)
 
 
-def _sweep(offdiagonal: Floats, loadings: Floats) -> float:
+def _sweep_over_loadings(offdiagonal: Floats, loadings: Floats) -> float:
     """Set each loading in turn to its best value, in place; the largest change is returned."""
     before = loadings.copy()
-    squares = _products(loadings, loadings)
+    squares = _products_over_items(loadings, loadings)
     for i in range(loadings.shape[1]):
         parts = loadings[:, i].copy()
         others = squares - parts**2
-        cross = _products(offdiagonal[:, i], loadings)
+        cross = _products_over_items(offdiagonal[:, i], loadings)
         new = np.divide(cross, others, out=parts.copy(), where=others > 1e-12)
         loadings[:, i] = new
         squares = others + new**2
@@ -302,32 +309,35 @@ def _free_minimum(offdiagonal: Floats, loadings: Floats) -> tuple[Floats, NDArra
     """Sweeps until close, then Newton's method; a step that leads uphill becomes more sweeps."""
     loadings = loadings.copy()
     for _ in range(_SWEEPS):
-        if _sweep(offdiagonal, loadings) < _CLOSE:
+        if _sweep_over_loadings(offdiagonal, loadings) < _CLOSE:
             break
     active = np.arange(len(loadings))
     for _ in range(_MINRES_STEPS):
         here, parts = loadings[active], offdiagonal[active]
-        gradient = _gradient(parts, here)
+        gradient = _gradient_of_misfit(parts, here)
         done = np.abs(gradient).max(axis=1) <= _DONE
         runaway = np.abs(here).max(axis=1) > _RUNAWAY
         active, here, parts = (part[~(done | runaway)] for part in (active, here, parts))
         if not active.size:
             break
         new = here - _newton_step(parts, here)
-        uphill = ~(_misfit(parts, new) <= _misfit(parts, here) * (1 + 1e-12) + 1e-28)
+        uphill = ~(
+            _misfit_of_loadings(parts, new)
+            <= _misfit_of_loadings(parts, here) * (1 + 1e-12) + 1e-28
+        )
         if uphill.any():
             swept = here[uphill]
             for _ in range(_MORE_SWEEPS):
-                _sweep(parts[uphill], swept)
+                _sweep_over_loadings(parts[uphill], swept)
             new[uphill] = swept
         loadings[active] = new
-    small = np.abs(_gradient(offdiagonal, loadings)).max(axis=1) <= _MINRES_CONVERGED
-    return _signed(loadings), small & (np.abs(loadings).max(axis=1) <= _RUNAWAY)
+    small = np.abs(_gradient_of_misfit(offdiagonal, loadings)).max(axis=1) <= _MINRES_CONVERGED
+    return _loadings_of_positive_sum(loadings), small & (np.abs(loadings).max(axis=1) <= _RUNAWAY)
 
 
-def _gradient(offdiagonal: Floats, loadings: Floats) -> Floats:
+def _gradient_of_misfit(offdiagonal: Floats, loadings: Floats) -> Floats:
     """l_i (s - l_i^2) - sum_j r_ij l_j, s the sum of squares: half the slope of the misfit."""
-    squares = _products(loadings, loadings)[:, None]
+    squares = _products_over_items(loadings, loadings)[:, None]
     cross = np.matmul(offdiagonal, loadings[:, :, None])[:, :, 0]
     gradient: Floats = loadings * (squares - loadings**2) - cross
     return gradient
@@ -335,8 +345,8 @@ def _gradient(offdiagonal: Floats, loadings: Floats) -> Floats:
 
 def _newton_step(offdiagonal: Floats, loadings: Floats) -> Floats:
     """H^-1 g."""
-    hessian = _curvature(offdiagonal, loadings)
-    gradient = _gradient(offdiagonal, loadings)
+    hessian = _curvature_of_misfit(offdiagonal, loadings)
+    gradient = _gradient_of_misfit(offdiagonal, loadings)
     try:
         step = np.asarray(np.linalg.solve(hessian, gradient[:, :, None]), dtype=np.float64)[:, :, 0]
     except np.linalg.LinAlgError:
@@ -345,17 +355,17 @@ def _newton_step(offdiagonal: Floats, loadings: Floats) -> Floats:
     return step
 
 
-def _curvature(offdiagonal: Floats, loadings: Floats) -> Floats:
+def _curvature_of_misfit(offdiagonal: Floats, loadings: Floats) -> Floats:
     """H_ii = s - l_i^2, H_ij = 2 l_i l_j - r_ij."""
     hessian: Floats = 2 * loadings[:, :, None] * loadings[:, None, :] - offdiagonal
     items = np.arange(loadings.shape[1])
-    squares = _products(loadings, loadings)[:, None]
+    squares = _products_over_items(loadings, loadings)[:, None]
     # A trace on the diagonal keeps a flat valley solvable and moves no minimum.
     hessian[:, items, items] = squares - loadings**2 + 1e-12
     return hessian
 
 
-def _misfit(offdiagonal: Floats, loadings: Floats) -> Floats:
+def _misfit_of_loadings(offdiagonal: Floats, loadings: Floats) -> Floats:
     """Sum of squared residuals off the diagonal."""
     residual = offdiagonal - loadings[:, :, None] * loadings[:, None, :]
     items = np.arange(loadings.shape[1])
@@ -364,13 +374,13 @@ def _misfit(offdiagonal: Floats, loadings: Floats) -> Floats:
     return misfit
 
 
-def _products(a_BK: Floats, b_BK: Floats) -> Floats:
+def _products_over_items(a_BK: Floats, b_BK: Floats) -> Floats:
     """Sums over items; a third of the time that ``sum`` takes along a short axis."""
     products: Floats = np.einsum("bk,bk->b", a_BK, b_BK)
     return products
 
 
-def _signed(loadings: Floats) -> Floats:
+def _loadings_of_positive_sum(loadings: Floats) -> Floats:
     """The factor turned so that its loadings sum to no less than 0."""
     turned: Floats = loadings * np.where(loadings.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     return turned

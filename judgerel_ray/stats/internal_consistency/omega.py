@@ -72,7 +72,7 @@ def one_factor_likelihood(
         value = _deviance(theta, matrix, fixed)
     converged = False
     for _ in range(_STEPS):
-        gradient, information = _slope(theta, matrix, fixed)
+        gradient, information = _deviance_derivatives(theta, matrix, fixed)
         bound = np.concatenate(
             [np.zeros(len(scale), bool), theta[len(scale) :] <= LEAST_UNIQUENESS]
         )
@@ -113,7 +113,7 @@ def _downhill_step(
     return theta, value, False
 
 
-def _sigma(theta: Floats, fixed: Floats) -> Floats:
+def _covariance_of_factor(theta: Floats, fixed: Floats) -> Floats:
     """L l' + diag(psi) + fixed."""
     n_items = len(fixed)
     return np.outer(theta[:n_items], theta[:n_items]) + np.diag(theta[n_items:]) + fixed
@@ -121,7 +121,7 @@ def _sigma(theta: Floats, fixed: Floats) -> Floats:
 
 def _deviance(theta: Floats, matrix: Floats, fixed: Floats) -> float:
     """Log |Sigma| + tr(S Sigma^-1), infinite where Sigma is not positive definite."""
-    sigma = _sigma(theta, fixed)
+    sigma = _covariance_of_factor(theta, fixed)
     try:
         root = np.linalg.cholesky(sigma)
     except np.linalg.LinAlgError:
@@ -129,11 +129,11 @@ def _deviance(theta: Floats, matrix: Floats, fixed: Floats) -> float:
     return float(2 * np.log(np.diagonal(root)).sum() + np.trace(np.linalg.solve(sigma, matrix)))
 
 
-def _slope(theta: Floats, matrix: Floats, fixed: Floats) -> tuple[Floats, Floats]:
+def _deviance_derivatives(theta: Floats, matrix: Floats, fixed: Floats) -> tuple[Floats, Floats]:
     """Gradient of the deviance and its expected second derivatives, tr(V S_a V S_b)."""
     n_items = len(matrix)
     loadings = theta[:n_items]
-    inverse = np.linalg.inv(_sigma(theta, fixed))
+    inverse = np.linalg.inv(_covariance_of_factor(theta, fixed))
     weighted = inverse - inverse @ matrix @ inverse
     gradient = np.concatenate([2 * weighted @ loadings, np.diagonal(weighted)])
     pulled = inverse @ loadings

@@ -133,7 +133,7 @@ def _starting_points(matrices_BKK: Floats) -> Floats:
     n_starts = int(np.clip(_UNIQUENESSES // n_items, *_STARTS))
     points = np.random.default_rng(0).uniform(LEAST_UNIQUENESS, 1.0, (n_starts - 2, n_items))
     starts = np.empty((n, n_starts, n_items))
-    starts[:, 0], starts[:, 1] = 0.5, _unexplained(matrices_BKK)
+    starts[:, 0], starts[:, 1] = 0.5, _unexplained_variances(matrices_BKK)
     # Items by how much they share, so that their order in the matrix makes no difference.
     order = np.argsort((matrices_BKK**2).sum(axis=2), axis=1)
     place = np.broadcast_to(order[:, None, :], (n, n_starts - 2, n_items))
@@ -141,7 +141,7 @@ def _starting_points(matrices_BKK: Floats) -> Floats:
     return starts
 
 
-def _unexplained(matrices_BKK: Floats) -> Floats:
+def _unexplained_variances(matrices_BKK: Floats) -> Floats:
     """1 - squared multiple correlations, where the matrix has an inverse; a half otherwise."""
     roots = np.linalg.eigvalsh(matrices_BKK)
     sound = roots[:, 0] > 1e-8 * roots[:, -1]
@@ -168,7 +168,7 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     # A little off the unrotated axes: of symmetrical loadings those are a saddle.
     near = np.eye(n_factors) + 0.01 * np.triu(np.ones((n_factors, n_factors)), 1)
     turn = np.repeat((near / np.sqrt((near**2).sum(axis=0)))[None], n, axis=0)
-    pattern, value, slope = _complexity(loadings_BKF, turn)
+    pattern, value, slope = _loading_complexity(loadings_BKF, turn)
     stride, converged = np.ones(n), np.zeros(n, dtype=bool)
     active = np.arange(n)
     for _ in range(_TURNS):
@@ -186,7 +186,7 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
             rows = active[uphill]
             new = here[uphill] - stride[rows, None, None] * tangent[uphill]
             new = new / np.sqrt((new**2).sum(axis=1, keepdims=True))
-            tried = _complexity(loadings_BKF[rows], new)
+            tried = _loading_complexity(loadings_BKF[rows], new)
             lower = tried[1] < value[rows] - 0.5 * stride[rows] * length[uphill]
             rows = rows[lower]
             turn[rows] = new[lower]
@@ -203,7 +203,7 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     return Oblique(pattern * sign[:, None, :], correlations, converged)
 
 
-def _complexity(loadings: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]:
+def _loading_complexity(loadings: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]:
     """The pattern A (T')^-1, its complexity sum l_if^2 l_ig^2 / 4 (f, g different), and dQ/dT."""
     inverse = np.linalg.inv(turn)
     pattern: Floats = np.matmul(loadings, inverse.swapaxes(1, 2))
@@ -276,7 +276,7 @@ def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
     >>> round(found.value, 4), round(found.hierarchical, 4)
     (0.9143, 0.6857)
     """
-    matrix = _checked(corr_KK, n_factors)
+    matrix = _checked_correlation_matrix(corr_KK, n_factors)
     return omegas_from_correlations(matrix[None], n_factors=n_factors, improper=True)[0]
 
 
@@ -297,10 +297,10 @@ def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = Fal
     n_factors = loadings.shape[2]
     found = [_alpha_alone(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]
     there = np.flatnonzero(~np.isnan(loadings).any(axis=(1, 2)))
-    rotated = _rotated(loadings[there])
+    rotated = _rotated_loadings(loadings[there])
     seconds = _second_order(rotated.correlations_BFF, improper=improper)
     for place, pattern, between, flat, second in zip(there, *rotated, seconds, strict=True):
-        converged, notes = bool(flat and fits.converged_B[place]), _notes(fits, place)
+        converged, notes = bool(flat and fits.converged_B[place]), _notes_on_factors(fits, place)
         omega = _omega_of_pattern(
             corr_BKK[place], pattern, between, second, converged=converged, notes=notes
         )
@@ -309,7 +309,7 @@ def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = Fal
     return found
 
 
-def _rotated(loadings_BKF: Floats) -> Oblique:
+def _rotated_loadings(loadings_BKF: Floats) -> Oblique:
     """Oblique factors; one factor is only turned round."""
     if loadings_BKF.shape[2] > 1:
         return oblimin(loadings_BKF)
@@ -318,7 +318,7 @@ def _rotated(loadings_BKF: Floats) -> Oblique:
     return Oblique(sign * loadings_BKF, np.ones((n, 1, 1)), np.ones(n, dtype=bool))
 
 
-def _notes(fits: Factors, place: int) -> tuple[Noted, ...]:
+def _notes_on_factors(fits: Factors, place: int) -> tuple[Noted, ...]:
     """What a reader must know about unrotated factors."""
     notes: tuple[Noted, ...] = ((Flag.AT_BOUND, ()),) if fits.at_bound_BK[place].any() else ()
     p, n_factors = fits.loadings_BKF.shape[1:]
@@ -422,8 +422,10 @@ def _omega_of_pattern(
         limit=hierarchical * total / common if hierarchical is not None and common > 0 else None,
         alpha=alpha_of(turned),
         loadings=() if general is None else tuple((key * general).tolist()),
-        group_loadings=_rows(key[:, None] * pattern * group) if group is not None else (),
-        factor_correlations=_rows(between),
+        group_loadings=_matrix_as_tuples(key[:, None] * pattern * group)
+        if group is not None
+        else (),
+        factor_correlations=_matrix_as_tuples(between),
         uniquenesses=tuple(unique.tolist()),
         kept=tuple(range(len(matrix))),
         flipped=flipped,
@@ -461,11 +463,11 @@ def _of_two(shared: float) -> _SecondOrder:
     return _SecondOrder(np.full(2, np.sqrt(shared)), notes=((Flag.EQUAL_GENERAL_LOADINGS, ()),))
 
 
-def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:
+def _matrix_as_tuples(matrix: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _checked(corr_KK: ArrayLike, n_factors: int) -> Floats:
+def _checked_correlation_matrix(corr_KK: ArrayLike, n_factors: int) -> Floats:
     """A correlation matrix, symmetric to the last digit."""
     name = "omega_from_correlation"
     check_at_least_1(name, n_factors=n_factors)

@@ -57,7 +57,7 @@ def item_covariances(
         bool(np.ptp(column[seen]) > 0) if seen.any() else False
         for column, seen in zip(scores.T, there.T, strict=True)
     ]
-    covariance, correlation = _moments(scores[:, varies], there[:, varies])
+    covariance, correlation = _pairwise_covariances(scores[:, varies], there[:, varies])
     return ItemCovariances(
         covariance_KK=covariance,
         correlation_KK=correlation,
@@ -162,7 +162,7 @@ def unsound(matrix_KK: Floats) -> list[Noted]:
     return [(Flag.NOT_SEMIDEFINITE, ())]
 
 
-def _moments(
+def _pairwise_covariances(
     scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 ) -> tuple[Floats, Floats]:
     """Covariances over n - 1 and correlations, each pair of items over the subjects with both."""

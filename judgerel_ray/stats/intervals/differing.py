@@ -67,7 +67,7 @@ def differing_replies(
     sums_Q = np.bincount(number, weights=1 - alike_U, minlength=n_Q.size).astype(np.float64)
     # By whole numbers: a share of pairs that is 1 but for rounding would count as a difference.
     any_Q = np.bincount(number, weights=counts.max(axis=1, initial=0) < replies_U) > 0
-    return _by_question(
+    return _mean_with_question_errors(
         sums_Q, n_Q.astype(np.float64), any_Q, int(replies_U.sum()), confidence=confidence
     )
 
@@ -82,10 +82,10 @@ def differing_requests(
             "differing_requests: expected 0 <= differing_Q <= asked_Q, one of each a question"
         )
     k_Q, n_Q = k_Q[n_Q > 0], n_Q[n_Q > 0]
-    return _by_question(k_Q, n_Q, k_Q > 0, 2 * int(n_Q.sum()), confidence=confidence)
+    return _mean_with_question_errors(k_Q, n_Q, k_Q > 0, 2 * int(n_Q.sum()), confidence=confidence)
 
 
-def _by_question(
+def _mean_with_question_errors(
     sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], n_replies: int, *, confidence: float
 ) -> Differing:
     """The mean over units and what it rests on, from sums over the units of each question."""
@@ -137,13 +137,13 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
     def near(p: float) -> bool:
         return bool(rel_entr(mean, p) + rel_entr(1 - mean, 1 - p) <= most)
 
-    low = 0.0 if mean == 0 else _edge(near, mean, 0.0)
-    high = 1.0 if mean == 1 else _edge(near, mean, 1.0)
+    low = 0.0 if mean == 0 else _last_number_that_holds(near, mean, 0.0)
+    high = 1.0 if mean == 1 else _last_number_that_holds(near, mean, 1.0)
     kind = IntervalMethod.CHERNOFF_HOEFFDING
     return Interval(low=low, high=high, kind=kind, n_questions=round(n))
 
 
-def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+def _last_number_that_holds(holds: Callable[[float], bool], inside: float, outside: float) -> float:
     """The last number from `inside` towards `outside` for which something holds."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2

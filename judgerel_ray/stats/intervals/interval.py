@@ -192,7 +192,9 @@ def jackknife_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts, clusters = _laid_out(counts_UV, clusters_U, statistic, function="jackknife_interval")
+    counts, clusters = _checked_counts_by_cluster(
+        counts_UV, clusters_U, statistic, function="jackknife_interval"
+    )
     parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
     if 0 < counts.size <= _HELD:
         parts = [*parts]
@@ -290,7 +292,7 @@ def by_cluster(
     return counts[order], number[order]
 
 
-def _laid_out(
+def _checked_counts_by_cluster(
     counts_UV: ArrayLike, clusters_U: ArrayLike | None, statistic: CountStatistic, *, function: str
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Checked counts by cluster; without clusters each unit is one."""
@@ -377,13 +379,15 @@ def flagged(
     by_few = carried_by_few(counts, clusters, statistic, n)
     found = replace(found, n_effective=n, carried_by_few=by_few)
     # Questions are but added: where some of them are enough, so are all.
-    few = _rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
+    few = _interval_rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
     if few and len(counts) > _SOME:
-        few = _rests_on_few(counts, clusters, statistic)
+        few = _interval_rests_on_few(counts, clusters, statistic)
     return replace(found, few_informative=few)
 
 
-def _rests_on_few(counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic) -> bool:
+def _interval_rests_on_few(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> bool:
     """Whether few questions tell agreement from disagreement, or have a verdict of the minority."""
     if statistic.of_moments:  # scores have no agreement to lack
         m, total, squares = counts.T
@@ -474,7 +478,9 @@ def bootstrap_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts, clusters = _laid_out(counts_UV, clusters_U, statistic, function="bootstrap_interval")
+    counts, clusters = _checked_counts_by_cluster(
+        counts_UV, clusters_U, statistic, function="bootstrap_interval"
+    )
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
     found = resampled_interval(

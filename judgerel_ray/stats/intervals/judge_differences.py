@@ -73,14 +73,20 @@ class QuestionKinds:
         # What a question moves each side by, where it is and where it is not.
         first_low, first_high = first_SJ @ low_JG, first_SJ @ high_JG
         second_low, second_high = second_SJ @ low_JG, second_SJ @ high_JG
-        crossed_S = _dot(held_SG, first_high**2 + second_low**2)
-        crossed_S += _dot(high_SG, first_low**2 + second_high**2)
+        crossed_S = _row_sums_of_products(held_SG, first_high**2 + second_low**2)
+        crossed_S += _row_sums_of_products(high_SG, first_low**2 + second_high**2)
         crossed_S += ((first_SJ @ same_JR) ** 2 + (second_SJ @ same_JR) ** 2) @ self.n_R
         second_high -= first_low
         second_low -= first_high
         same_SR = (second_SJ - first_SJ) @ same_JR
-        total_S = _dot(held_SG, second_high) + _dot(high_SG, second_low) + same_SR @ self.n_R
-        squares_S = _dot(held_SG, second_high**2) + _dot(high_SG, second_low**2)
+        total_S = (
+            _row_sums_of_products(held_SG, second_high)
+            + _row_sums_of_products(high_SG, second_low)
+            + same_SR @ self.n_R
+        )
+        squares_S = _row_sums_of_products(held_SG, second_high**2) + _row_sums_of_products(
+            high_SG, second_low**2
+        )
         squares_S += same_SR**2 @ self.n_R
         n = float(self.n_G.sum() + self.n_R.sum())
         variance_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)
@@ -122,7 +128,7 @@ class QuestionKinds:
         return values_S, slopes_SJ
 
 
-def _dot(left_SG: Floats, right_SG: Floats) -> Floats:
+def _row_sums_of_products(left_SG: Floats, right_SG: Floats) -> Floats:
     """Sums of products, a row each."""
     summed: Floats = np.einsum("sg,sg->s", left_SG, right_SG)
     return summed
@@ -131,7 +137,7 @@ def _dot(left_SG: Floats, right_SG: Floats) -> Floats:
 def question_kinds(first_CT: Floats, second_CT: Floats) -> QuestionKinds:
     """Sort questions by what they add to either side."""
     n = len(first_CT)
-    rows_RT, row_C = _distinct(np.concatenate([first_CT, second_CT]))
+    rows_RT, row_C = _distinct_rows_of_terms(np.concatenate([first_CT, second_CT]))
     first_C, second_C = row_C[:n], row_C[n:]
     differs_C = first_C != second_C
     low_C, high_C = np.minimum(first_C, second_C), np.maximum(first_C, second_C)
@@ -157,7 +163,7 @@ def question_kinds(first_CT: Floats, second_CT: Floats) -> QuestionKinds:
     )
 
 
-def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def _distinct_rows_of_terms(rows: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Distinct rows, in an order of their own, and which of them each is."""
     # By one number a row, ten times faster than by comparing rows.
     weights_T = np.random.default_rng(1).uniform(1, 2, (rows.shape[1],))
@@ -202,7 +208,7 @@ class SwapTest:
 
     def p(self, difference: float) -> float:
         """Give the probability of a difference at least as large, either way."""
-        distance = float(_distances(np.array(difference), np.array(self.error)))
+        distance = float(_differences_in_errors(np.array(difference), np.array(self.error)))
         from scipy.special import stdtr
 
         student = 2 * float(stdtr(self.degrees, -distance))
@@ -287,7 +293,9 @@ def swap_test(
         scale = None
         method = f"all 2^{n_differing} exchanges"
     else:
-        distances_S = _of_random(kinds, value, float(_distances(difference, error)[0]), most)
+        distances_S = _of_random(
+            kinds, value, float(_differences_in_errors(difference, error)[0]), most
+        )
         weights_S = np.full(distances_S.size, 1 / distances_S.size)
         scale = max(1.0, float(np.quantile(distances_S, 0.99, method="lower")) / _NORMAL)
         method = f"{distances_S.size - 1:,} random exchanges"
@@ -312,7 +320,7 @@ def _of_all(kinds: QuestionKinds, value: ValueOfTerms) -> tuple[Floats, Floats]:
     ways_S = gammaln(kinds.n_G + 1) - gammaln(held_SG + 1) - gammaln(kinds.n_G - held_SG + 1)
     weights_S = np.exp(ways_S.sum(axis=1) - kinds.n_G.sum() * np.log(2))
     parts = np.array_split(held_SG, 1 + held_SG.size // _BLOCK)
-    distances = [_distances(*kinds.differences(value, part)) for part in parts]
+    distances = [_differences_in_errors(*kinds.differences(value, part)) for part in parts]
     return np.concatenate(distances), weights_S / weights_S.sum()
 
 
@@ -327,13 +335,13 @@ def _of_random(kinds: QuestionKinds, value: ValueOfTerms, observed: float, draws
             size = (min(step, drawn - start), kinds.n_G.size)
             held_SG = rng.integers(0, 2, size, dtype=np.int8).astype(np.float64)
             held_SG[:, many_G] = rng.binomial(kinds.n_G[many_G], 0.5, (size[0], many_G.sum()))
-            found.append(_distances(*kinds.differences(value, held_SG)))
+            found.append(_differences_in_errors(*kinds.differences(value, held_SG)))
         if sum(np.count_nonzero(part >= observed) for part in found) > _SETTLED * (first + 1):
             break
     return np.concatenate(found)
 
 
-def _distances(difference_S: Floats, error_S: Floats) -> Floats:
+def _differences_in_errors(difference_S: Floats, error_S: Floats) -> Floats:
     """Differences in errors, without their sign; infinite where a side has no value."""
     size_S = np.abs(difference_S)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -382,7 +390,7 @@ def judge_difference(first: QuestionStatistic, second: QuestionStatistic) -> Jud
     )
     if settled or questions.size > _MANY:
         return plain
-    exchangeable = _exchangeable(first, second, questions)
+    exchangeable = _exchangeable_judge_terms(first, second, questions)
     if exchangeable is None or np.array_equal(*exchangeable[:2]):
         return plain
     test = swap_test(*exchangeable, draws=EXCHANGES)
@@ -417,7 +425,7 @@ def _by_pseudo_values(
     return JudgeDifference(p=p, few=degrees < FEW_DECIDING, degrees=degrees)
 
 
-def _exchangeable(
+def _exchangeable_judge_terms(
     first: QuestionStatistic, second: QuestionStatistic, questions_C: NDArray[np.generic]
 ) -> tuple[Floats, Floats, ValueOfTerms] | None:
     """Terms of both judges by common question and what is computed of them, if they may change."""

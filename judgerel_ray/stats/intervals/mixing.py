@@ -70,7 +70,7 @@ def mixing_states(
 
     rows, (n_tables, _), n_values = rows_DV.astype(np.float64), numbers_BD.shape, rows_DV.shape[1]
     base, sizes_B1 = _BASE / n_values, numbers_BD.sum(axis=1, keepdims=True)
-    atoms = _dirichlet(np.full((n_tables, _ATOMS, n_values), base), rng)
+    atoms = _dirichlet_draws(np.full((n_tables, _ATOMS, n_values), base), rng)
     weights = np.full((n_tables, _ATOMS), 1 / _ATOMS)
     prior_BM = gammaln(_CONCENTRATIONS) - gammaln(sizes_B1 + _CONCENTRATIONS)
     prior_BM = prior_BM - _ATOMS * gammaln(_CONCENTRATIONS / _ATOMS)
@@ -82,8 +82,8 @@ def mixing_states(
         in_atom_BJ = assigned_BDJ.sum(axis=1)
         log_BM = prior_BM + gammaln(in_atom_BJ[..., None] + _CONCENTRATIONS / _ATOMS).sum(axis=1)
         chosen = (log_BM + rng.gumbel(size=log_BM.shape)).argmax(axis=1)  # drawn by its posterior
-        atoms = _dirichlet(np.moveaxis(assigned_BDJ, 1, 2) @ rows + base, rng)
-        weights = _dirichlet(in_atom_BJ + _CONCENTRATIONS[chosen][:, None] / _ATOMS, rng)
+        atoms = _dirichlet_draws(np.moveaxis(assigned_BDJ, 1, 2) @ rows + base, rng)
+        weights = _dirichlet_draws(in_atom_BJ + _CONCENTRATIONS[chosen][:, None] / _ATOMS, rng)
         if step >= _DROPPED:
             yield weights, atoms
 
@@ -152,7 +152,7 @@ def supported_shares(counts_UV: ArrayLike, *, distances_VV: ArrayLike | None = N
     """
     counts = checked_counts(counts_UV, function="supported_shares")
     counts = counts[counts.sum(axis=1) >= 2]
-    distances = _distances(distances_VV, counts.shape[1])
+    distances = _distances_or_nominal(distances_VV, counts.shape[1])
     m_U = counts.sum(axis=1)
     shares: Floats = counts / m_U[:, None]
     if not len(shares):
@@ -187,7 +187,7 @@ def drawn_together(
     >>> drawn_together(np.array([[1.0, 0.0], [0.0, 1.0]]), 0.32).round(3).tolist()
     [[0.8, 0.2], [0.2, 0.8]]
     """
-    distances = _distances(distances_VV, shares_UV.shape[1])
+    distances = _distances_or_nominal(distances_VV, shares_UV.shape[1])
     mean_V = shares_UV.mean(axis=0)
     inside = float(((shares_UV @ distances) * shares_UV).sum(axis=1).mean())
     around = float(mean_V @ distances @ mean_V)
@@ -199,7 +199,7 @@ def drawn_together(
     return drawn
 
 
-def _distances(distances_VV: ArrayLike | None, n_values: int) -> Floats:
+def _distances_or_nominal(distances_VV: ArrayLike | None, n_values: int) -> Floats:
     """Distances given, or 1 between different values."""
     matrix = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
     distances: Floats = np.asarray(matrix, dtype=np.float64)
@@ -229,7 +229,7 @@ def distinct_rows(counts_UV: Floats) -> tuple[Ints, Ints]:
     return rows, numbers.astype(np.int64)
 
 
-def _dirichlet(concentrations: Floats, rng: np.random.Generator) -> Floats:
+def _dirichlet_draws(concentrations: Floats, rng: np.random.Generator) -> Floats:
     """Draws along the last axis; those of tiny concentrations do not vanish altogether."""
     drawn = rng.standard_gamma(concentrations) + TINY
     shares: Floats = drawn / drawn.sum(axis=-1, keepdims=True)
@@ -419,7 +419,7 @@ def posterior_interval(
     found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
-    return _widened(found, value, p_noise)
+    return _interval_widened_by_noise(found, value, p_noise)
 
 
 @lru_cache(maxsize=8)
@@ -429,7 +429,7 @@ def _alpha_of(rows: bytes, n_values: int, numbers: bytes) -> Floats:
     return alpha_draws(rows_DV, np.frombuffer(numbers, dtype=np.int64)[None])[:, 0]
 
 
-def _widened(found: Interval, value: float, p_noise: float | None) -> Interval:
+def _interval_widened_by_noise(found: Interval, value: float, p_noise: float | None) -> Interval:
     """An interval that includes 0 where the verdicts may be noise, and the value."""
     low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
     if low > 0 and (p_noise is None or p_noise > _NOISE):

@@ -232,10 +232,10 @@ def terms_difference(
         margin=margin, n_questions=n, undefined=undefined,
         few_informative=few_informative or _few_carry(without),
     )  # fmt: skip
-    return known if undefined else _swapped(known, sides, confidence, draws)
+    return known if undefined else _difference_with_exchanges(known, sides, confidence, draws)
 
 
-def _swapped(
+def _difference_with_exchanges(
     known: Difference, sides: Sequence[QuestionTerms], confidence: float, draws: int
 ) -> Difference:
     """The difference with what exchanges of its sides tell."""

@@ -255,7 +255,7 @@ def effective_questions(
 
     Shapes: ``counts`` (n_units, n_values), ``clusters`` (n_units,).
     """
-    apart_U = _between(counts, clusters, statistic)
+    apart_U = _squared_distance_of_means(counts, clusters, statistic)
     if apart_U is None:
         return None
     apart_C = np.bincount(clusters, np.maximum(apart_U, 0.0))
@@ -274,7 +274,7 @@ def carried_by_few(
     """
     if n is None or n < FEWEST_CARRYING or n >= SKEWED_CARRYING:
         return n is not None and n < FEWEST_CARRYING
-    means = _means(counts, statistic)
+    means = _unit_score_means(counts, statistic)
     n_questions = n_distinct(clusters)
     if means is None or n_questions <= 2:
         return False
@@ -286,7 +286,7 @@ def carried_by_few(
     return bool(abs(skewness) > _SKEWED * math.sqrt(error))
 
 
-def _means(counts: Floats, statistic: CountStatistic) -> tuple[Floats, Floats] | None:
+def _unit_score_means(counts: Floats, statistic: CountStatistic) -> tuple[Floats, Floats] | None:
     """Number and mean of the scores of each unit; None where distances are not those of scores."""
     if statistic.of_moments:
         return counts[:, 0], counts[:, 1] / counts[:, 0]
@@ -306,7 +306,7 @@ def n_distinct(clusters: NDArray[np.intp]) -> int:
     return 1 + int(np.count_nonzero(np.diff(clusters))) if clusters.size else 0
 
 
-def _between(
+def _squared_distance_of_means(
     counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Floats | None:
     """The number of scores of each unit times the squared distance of their mean from that of all.

@@ -117,7 +117,7 @@ def clustered_share(
     if n_questions > 1 and k in (0, n):
         low, high = alike_ends(k / n, sizes, confidence)
     elif n_questions > 1:
-        worth = _worth(hits, number, confidence)
+        worth = _independent_trials_worth(hits, number, confidence)
         low, high = trial_ends(k / n * worth, worth, confidence)
         if is_uneven(sizes):
             left_out = (k - np.bincount(number, weights=hits)) / (n - sizes)
@@ -154,7 +154,9 @@ def difference_ends(
     return ends[0], ends[1]
 
 
-def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float) -> float:
+def _independent_trials_worth(
+    hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float
+) -> float:
     """Independent trials that vary as the questions do, less what their few questions hide."""
     n, n_questions = hits.size, int(number.max()) + 1
     p = float(hits.mean())

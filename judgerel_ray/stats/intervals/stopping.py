@@ -65,12 +65,14 @@ def distribution_interval(
     counts = checked_draws(counts_V, delta, function="distribution_interval")
     if not prior > 0:
         raise ValueError(f"distribution_interval: prior must be above 0, got {prior!r}")
-    low, high = _ends(tuple(counts.tolist()), delta, prior)
+    low, high = _verdict_interval_ends(tuple(counts.tolist()), delta, prior)
     return low.copy(), high.copy()
 
 
 @lru_cache(maxsize=100_000)
-def _ends(drawn: tuple[float, ...], delta: float, prior: float) -> tuple[Floats, Floats]:
+def _verdict_interval_ends(
+    drawn: tuple[float, ...], delta: float, prior: float
+) -> tuple[Floats, Floats]:
     """Both ends of every verdict; the same counts come back in every question."""
     from scipy.special import gammaln
 
@@ -81,7 +83,9 @@ def _ends(drawn: tuple[float, ...], delta: float, prior: float) -> tuple[Floats,
     rest = n - counts
     others = np.array([_entropy_sum(np.delete(counts, v)) for v in range(counts.size)])
     least = mixed + np.log(delta) - others
-    return _edge(counts, rest, least, lower=True), _edge(counts, rest, least, lower=False)
+    return _likelihood_interval_edge(counts, rest, least, lower=True), _likelihood_interval_edge(
+        counts, rest, least, lower=False
+    )
 
 
 def _entropy_sum(counts: Floats) -> float:
@@ -90,7 +94,9 @@ def _entropy_sum(counts: Floats) -> float:
     return float((there * np.log(there / there.sum())).sum())
 
 
-def _edge(counts: Floats, rest: Floats, least: Floats, *, lower: bool) -> Floats:
+def _likelihood_interval_edge(
+    counts: Floats, rest: Floats, least: Floats, *, lower: bool
+) -> Floats:
     """Where n log p + rest log(1 - p) falls to `least`, below or above its top, by bisection."""
     from scipy.special import xlog1py, xlogy
 
@@ -201,7 +207,7 @@ def mode_is_settled(counts_V: ArrayLike, *, delta: float = 0.05) -> bool:
     [False, True]
     """
     counts = checked_draws(counts_V, delta, function="mode_is_settled")
-    return bool(_settled(counts[None], delta)[0])
+    return bool(_leader_beyond_all(counts[None], delta)[0])
 
 
 def least_settling(n_verdicts: int, delta: float = 0.05) -> int:
@@ -245,14 +251,16 @@ def more_replications(counts: Sequence[int], rule: StoppingRule) -> int:
         return rule.first - n
     first, second, *_ = *sorted(counts, reverse=True), 0
     enough = len(counts) == 1 or _pair_settles(first, second, len(counts), rule.delta)
-    enough = enough and _is_known(np.asarray(counts, dtype=np.float64), rule)
+    enough = enough and _intervals_are_narrow(np.asarray(counts, dtype=np.float64), rule)
     return 0 if enough or n >= rule.most else min(rule.step, rule.most - n)
 
 
 @lru_cache(maxsize=100_000)
 def _pair_settles(first: int, second: int, n_verdicts: int, delta: float) -> bool:
     """Whether a leader is told from its runner-up; the same pairs come back in every question."""
-    return bool(_settled(np.array([[first, second] + [0] * (n_verdicts - 2)], float), delta)[0])
+    return bool(
+        _leader_beyond_all(np.array([[first, second] + [0] * (n_verdicts - 2)], float), delta)[0]
+    )
 
 
 def replay(draws_UR: ArrayLike, n_values: int, rule: StoppingRule) -> Replay:
@@ -297,8 +305,10 @@ def replay(draws_UR: ArrayLike, n_values: int, rule: StoppingRule) -> Replay:
     asking = np.arange(len(draws))
     for n in [*range(rule.first, rule.most, rule.step), rule.most]:
         counts = chosen[asking, :n].sum(axis=1).astype(np.float64)
-        is_settled = _settled(counts, rule.delta)
-        known = is_settled & np.array([_is_known(row, rule) for row in counts], dtype=bool)
+        is_settled = _leader_beyond_all(counts, rule.delta)
+        known = is_settled & np.array(
+            [_intervals_are_narrow(row, rule) for row in counts], dtype=bool
+        )
         settled[asking[is_settled]] = counts[is_settled].argmax(axis=1)
         used[asking[known]] = n
         asking = asking[~known]
@@ -307,7 +317,7 @@ def replay(draws_UR: ArrayLike, n_values: int, rule: StoppingRule) -> Replay:
     return Replay(used_U=used, settled_U=settled, agrees_U=agrees)
 
 
-def _is_known(counts_V: Floats, rule: StoppingRule) -> bool:
+def _intervals_are_narrow(counts_V: Floats, rule: StoppingRule) -> bool:
     """Whether every verdict's interval is as narrow as the rule wants."""
     if rule.width is None:
         return True
@@ -315,7 +325,7 @@ def _is_known(counts_V: Floats, rule: StoppingRule) -> bool:
     return bool((high - low).max() <= rule.width)
 
 
-def _settled(counts_UV: Floats, delta: float) -> NDArray[np.bool_]:
+def _leader_beyond_all(counts_UV: Floats, delta: float) -> NDArray[np.bool_]:
     """Whether each row's leader can be told from all others."""
     from scipy.special import gammaln
 

@@ -77,12 +77,14 @@ class ClosedNull:
         if not self.sd >= _SETTLED and not self._rare:
             return float(far <= max(1e-9, self.step / 2))
         if self._rare:
-            return _poisson(self.mean / self.step, far / self.step)
+            return _poisson_tail_chance(self.mean / self.step, far / self.step)
         z = max(0.0, far - self.step / 2) / self.sd
-        return min(1.0, _tail(z, self.skewness) + _tail(z, -self.skewness))
+        return min(
+            1.0, _pearson_tail_chance(z, self.skewness) + _pearson_tail_chance(z, -self.skewness)
+        )
 
 
-def _poisson(rate: float, far: float) -> float:
+def _poisson_tail_chance(rate: float, far: float) -> float:
     """P(|X - rate| >= far) of a Poisson variable."""
     from scipy.special import pdtr, pdtrc
 
@@ -91,7 +93,7 @@ def _poisson(rate: float, far: float) -> float:
     return min(1.0, float(p))
 
 
-def _tail(z: float, skewness: float) -> float:
+def _pearson_tail_chance(z: float, skewness: float) -> float:
     """P(X >= z) of a Pearson III variable with mean 0, sd 1 and this skewness, z from 0 on."""
     if abs(skewness) < _SYMMETRIC:
         return erfc(z / sqrt(2)) / 2
@@ -124,7 +126,9 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
     totals_V = np.sort(counts_UV.sum(axis=0).astype(np.int64))
     sizes_S, numbers_S = np.unique(sizes_U, return_counts=True)
     mean = float(numbers_S @ term.mean(sizes_S, totals_V))
-    variance, third, fourth = _spread(sizes_S, numbers_S, totals_V, statistic, term, seed)
+    variance, third, fourth = _cumulants_of_term_sum(
+        sizes_S, numbers_S, totals_V, statistic, term, seed
+    )
     sd = sqrt(variance)
     null = np.repeat(total_T[None], 3, axis=0)
     null[:, term.place] = mean + np.array([0.0, 1.0, -1.0]) * max(sd, 1.0)
@@ -141,7 +145,7 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
     )
 
 
-def _spread(
+def _cumulants_of_term_sum(
     sizes_S: NDArray[np.int64],
     numbers_S: NDArray[np.int64],
     totals_V: NDArray[np.int64],
@@ -160,7 +164,7 @@ def _spread(
         if term.indicator:
             laws.append((k, *_all_alike(m, p_V), within_VV))
             continue
-        tables_BV, chance_B, is_drawn = _tables(m, p_V, draws, rng)
+        tables_BV, chance_B, is_drawn = _rating_tables_with_chances(m, p_V, draws, rng)
         g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
         off_BV = tables_BV - chance_B @ tables_BV
         if is_drawn:
@@ -189,7 +193,7 @@ def _all_alike(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
     return np.vstack([off_VV, off_rest]), g_B, chance_B
 
 
-def _tables(
+def _rating_tables_with_chances(
     m: int, p_V: Floats, draws: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], Floats, bool]:
     """Tables that m ratings make, with their chances: all, or as many as are drawn; which."""

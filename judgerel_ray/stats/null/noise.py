@@ -211,12 +211,14 @@ def noise_floors(
     for mask in {mask.tobytes(): mask for mask in masks.values()}.values():
         alike = [i for i, other in masks.items() if np.array_equal(other, mask)]
         taking = counts if mask.all() else counts[mask]
-        found = _floors(taking, [statistics[i] for i in alike], table, n_permutations, seed)
+        found = _floors_of_coefficients(
+            taking, [statistics[i] for i in alike], table, n_permutations, seed
+        )
         floors.update(zip(alike, found, strict=True))
     return tuple(floors[i] for i in range(len(statistics)))
 
 
-def _floors(
+def _floors_of_coefficients(
     counts: Floats,
     statistics: list[CountStatistic],
     table: CountTable,
@@ -233,7 +235,8 @@ def _floors(
         if null is None and many:
             null = unit_floor(counts, statistic, seed=seed)
         if null is not None and (
-            _settled(null, statistic, margins) or (many and not affordable(choose_way(margins)[1]))
+            _null_settled_by_moments(null, statistic, margins)
+            or (many and not affordable(choose_way(margins)[1]))
         ):
             found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
@@ -243,7 +246,7 @@ def _floors(
     return [found[place] for place in range(len(statistics))]
 
 
-def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:
+def _null_settled_by_moments(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:
     """Whether the moments tell the p; those of single terms may rest on draws of what is rare."""
     exact = statistic.pairs is not None or margins.minority >= _RARE * margins.n
     return exact and null.settled
@@ -343,12 +346,12 @@ def _nulls_of_runs(
             if statistic.pairs is None:
                 sums_BT = _narrow_sums(runs, margins, statistic)
             else:
-                sums_BT = _pair_sums(runs, margins, statistic.pairs, fixed_T)
+                sums_BT = _permuted_pair_sums(runs, margins, statistic.pairs, fixed_T)
             null.append(statistic.value(sums_BT[:left]))
     return [np.concatenate([*null, np.empty(0)]) for null in nulls]
 
 
-def _pair_sums(
+def _permuted_pair_sums(
     runs: PermutedRuns, margins: Margins, pairs: AgreeingPairs, fixed_T: Floats
 ) -> Floats:
     """Sums of terms of which permuting changes agreeing pairs, and mean shares in uneven units."""

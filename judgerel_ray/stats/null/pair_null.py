@@ -247,7 +247,7 @@ def pair_floor(
         return None
     if total_T is None:
         total_T = term_sums(counts_UV, statistic)
-    place_M, mean_M, cov_MM, higher = _moments(sizes_U, totals_V, pairs)
+    place_M, mean_M, cov_MM, higher = _moments_of_pair_terms(sizes_U, totals_V, pairs)
     mean_M[0] += total_T[pairs.place] - observed_pairs(counts_UV, sizes_U, pairs)
     return linear_null(statistic, total_T, place_M, mean_M, cov_MM, higher)
 
@@ -285,7 +285,7 @@ def linear_null(
     )
 
 
-def _moments(
+def _moments_of_pair_terms(
     sizes_U: NDArray[np.int64],
     totals_V: NDArray[np.int64],
     pairs: AgreeingPairs,

@@ -97,7 +97,7 @@ def permuted(
         return
     rows = margins.sizes_U.size * max(1, width)
     batch = max(1, CELLS // max(rows, margins.n if way == "verdicts" else 1, 1))
-    draw = _shuffled if way == "verdicts" else _drawn
+    draw = _tables_of_shuffled_verdicts if way == "verdicts" else _permuted_tables_drawn
     for start in range(0, n_permutations, batch):
         table = draw(margins, min(batch, n_permutations - start), rng)
         tables = np.empty(table.shape)
@@ -105,16 +105,18 @@ def permuted(
         yield PermutedTables(tables_BRV=tables)
 
 
-def _shuffled(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _tables_of_shuffled_verdicts(
+    margins: Margins, size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Tables from shuffled verdicts."""
     n_units, n_values = margins.sizes_U.size, margins.totals_V.size
-    unit_N, labels_BN = _labels(margins, size, rng)
+    unit_N, labels_BN = _units_and_permuted_values(margins, size, rng)
     cell = (np.arange(size)[:, None] * n_units + unit_N) * n_values + labels_BN
     table = np.bincount(cell.ravel(), minlength=size * n_units * n_values)
     return table.reshape(size, n_units, n_values)
 
 
-def _labels(
+def _units_and_permuted_values(
     margins: Margins, size: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """The unit of each rating, and the values that permutations give it."""
@@ -149,7 +151,7 @@ def permuted_runs(
     batch = max(1, CELLS // max(n, n_values, 1))
     for start in range(0, n_permutations, batch):
         size = min(batch, n_permutations - start)
-        unit_N, labels_BN = _labels(margins, size, rng)
+        unit_N, labels_BN = _units_and_permuted_values(margins, size, rng)
         shares: Floats | None = None
         if np.ptp(sizes_U):
             cell = np.arange(size)[:, None] * n_values + margins.columns_V[labels_BN]
@@ -167,7 +169,9 @@ def permuted_runs(
         )
 
 
-def _drawn(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _permuted_tables_drawn(
+    margins: Margins, size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Tables drawn one unit and value after the other, from what is left of each value."""
     n_units, n_values = margins.sizes_U.size, margins.totals_V.size
     table = np.zeros((size, n_units, n_values), dtype=np.int64)

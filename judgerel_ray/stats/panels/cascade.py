@@ -115,13 +115,15 @@ def best_cascades(
     n_folds = min(n_folds, n_questions)
     fold_Q = grouped_folds(np.arange(n_questions), n_folds=n_folds, seed=seed)
     policies = policy_grid(stages.confidence_UL)
-    right_PK, spent_PK = _scores(stages, policies, fold_Q)
+    right_PK, spent_PK = _cascade_policy_scores(stages, policies, fold_Q)
     size_K = np.bincount(fold_Q, minlength=n_folds).astype(np.float64)
     points = []
     for budget in budgets:
-        whole = _best(right_PK.sum(axis=1), spent_PK.sum(axis=1) / n_questions, budget)
+        whole = _best_cascade_policy(
+            right_PK.sum(axis=1), spent_PK.sum(axis=1) / n_questions, budget
+        )
         others = [
-            _best(
+            _best_cascade_policy(
                 right_PK.sum(axis=1) - right_PK[:, k],
                 (spent_PK.sum(axis=1) - spent_PK[:, k]) / (n_questions - size_K[k]),
                 budget,
@@ -157,7 +159,7 @@ def policy_grid(
     return tuple(product(*grids))
 
 
-def _scores(
+def _cascade_policy_scores(
     stages: CascadeStages, policies: Sequence[CascadeThresholds], fold_Q: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     """Right answers and costs of every policy, summed by fold (policies, folds)."""
@@ -172,7 +174,7 @@ def _scores(
     return right, spent
 
 
-def _best(right_P: Floats, cost_P: Floats, budget: float) -> int:
+def _best_cascade_policy(right_P: Floats, cost_P: Floats, budget: float) -> int:
     """Place of the policy with the most right answers in the budget; the cheapest of equals."""
     # Where a fold's questions are dear, its cheapest policy may exceed what all together allow.
     allowed = np.flatnonzero(cost_P <= max(budget, float(cost_P.min())) * (1 + _EQUAL) + _EQUAL)

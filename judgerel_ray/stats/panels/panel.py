@@ -70,7 +70,7 @@ def panel_votes(
     weights = np.where(votes >= 0, np.nan_to_num(weights), 0.0)
     if (weights < 0).any():
         raise ValueError("panel_votes: weights_UJ must be at least 0")
-    wins, n_tied_U = _winners(votes, weights)
+    wins, n_tied_U = _judges_with_most_support(votes, weights)
     found = (wins & (votes == right[:, None])).any(axis=1)
     return PanelVotes(credit_U=found / np.maximum(1, n_tied_U), n_tied_U=n_tied_U)
 
@@ -86,7 +86,7 @@ def first_places(votes_UJ: Ints) -> Ints:
     return first
 
 
-def _winners(votes: Ints, weights: Floats) -> tuple[NDArray[np.bool_], Ints]:
+def _judges_with_most_support(votes: Ints, weights: Floats) -> tuple[NDArray[np.bool_], Ints]:
     """The judges whose verdict has the most support (units, judges), and how many verdicts tie."""
     support, alike = np.zeros(votes.shape), np.zeros(votes.shape)
     for other in range(votes.shape[1]):
@@ -187,7 +187,7 @@ def panel_floor(
 
 def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
     """What a panel says of each question: question, value, and the share of its units it wins."""
-    wins, n_tied = _winners(votes, weights)
+    wins, n_tied = _judges_with_most_support(votes, weights)
     once = wins & (first_places(votes) == np.arange(votes.shape[1]))
     unit_E, judge_E = np.nonzero(once)
     n_units = np.bincount(questions)
@@ -317,7 +317,7 @@ def effective_judges(
     if n < 2 or n_judges < 2:
         undefined = "too_few_units" if n < 2 else "too_few_judges"
         return EffectiveJudges(n_judges=n_judges, n_questions=n, undefined=undefined)
-    correlation, left_out_N = _correlations(errors, within)
+    correlation, left_out_N = _judge_error_correlations(errors, within)
     worth = 1 + (n_judges - 1) * correlation
     if worth < 1e-9:
         return EffectiveJudges(
@@ -329,8 +329,8 @@ def effective_judges(
         n_questions=n,
         correlation=correlation,
         value=n_judges / worth,
-        low=None if high is None else _worth(n_judges, min(1.0, high)),
-        high=_worth(n_judges, low),
+        low=None if high is None else _panel_worth_bound(n_judges, min(1.0, high)),
+        high=_panel_worth_bound(n_judges, low),
         most=1 / correlation if correlation > 0 else None,
     )
 
@@ -394,7 +394,7 @@ def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     )
 
 
-def _correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
+def _judge_error_correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
     """Mean correlation of the errors of two judges, and that without each question.
 
     Pairs of judges may be more than memory holds: their sum is the square of a sum.
@@ -414,7 +414,7 @@ def _correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
     return float(means[-1]), means[:-1]
 
 
-def _worth(n_judges: int, correlation: float | None) -> float | None:
+def _panel_worth_bound(n_judges: int, correlation: float | None) -> float | None:
     """J / (1 + (J - 1) rho); None where there is no bound."""
     if correlation is None or 1 + (n_judges - 1) * correlation < 1e-9:
         return None

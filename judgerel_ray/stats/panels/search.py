@@ -84,7 +84,7 @@ class PanelScorer:
         fold_U = self.fold_Q[self.questions]
         panels: list[Panel] = []
         sums: list[Floats] = []
-        for panel, credit_U in _credits(self.votes, self.right, pool):
+        for panel, credit_U in _panels_with_right_shares(self.votes, self.right, pool):
             panels.append(panel)
             sums.append(np.bincount(fold_U, credit_U * weight_U, n_folds).astype(np.float64))
         outside = [one for one in singles(self.votes.shape[1]) if one[0] not in pool]
@@ -99,7 +99,9 @@ def singles(n_judges: int) -> list[Panel]:
     return [(j,) for j in range(n_judges)]
 
 
-def _credits(votes: Ints, right: Ints, pool: Panel) -> Iterator[tuple[Panel, Floats]]:
+def _panels_with_right_shares(
+    votes: Ints, right: Ints, pool: Panel
+) -> Iterator[tuple[Panel, Floats]]:
     """Every panel of a pool, with the share right of each unit; the smaller first."""
     pool_votes = votes[:, list(pool)]
     # Codes by unit: no more of them than judges, whatever verdicts there are in all.
@@ -191,7 +193,7 @@ def search_panels(
 
     everything = family(None)
     if budgets is None:
-        budgets = _frontier(everything, everything.sums_SK.sum(axis=1))
+        budgets = _panel_cost_frontier(everything, everything.sums_SK.sum(axis=1))
     trained = [family(k) for k in range(n_folds)]
     wanted: list[tuple[float | None, int | None]] = [(float(one), None) for one in budgets]
     wanted += [(None, size) for size in sizes]
@@ -213,12 +215,14 @@ def _best_panels(
     """The best panel of all questions, and on each fold that of the others."""
     n_questions = asked.fold_Q.size
     score_S = everything.sums_SK.sum(axis=1) / n_questions
-    best = _best(everything, score_S, budget, size)
+    best = _best_affordable_panel(everything, score_S, budget, size)
     panel = () if best is None else everything.panels[best]
     credit_Q = np.zeros(n_questions)
     by_fold: list[Panel] = []
     for k, scored in enumerate(trained):
-        place = _best(scored, scored.sums_SK.sum(axis=1) - scored.sums_SK[:, k], budget, size)
+        place = _best_affordable_panel(
+            scored, scored.sums_SK.sum(axis=1) - scored.sums_SK[:, k], budget, size
+        )
         inside = asked.fold_Q == k
         by_fold.append(() if place is None else scored.panels[place])
         if place is not None:
@@ -234,7 +238,7 @@ def _best_panels(
     )
 
 
-def _best(
+def _best_affordable_panel(
     family: ScoredPanels, score_S: Floats, budget: float | None, size: int | None
 ) -> int | None:
     """Place of the best panel allowed; the cheapest of equals, then the smallest."""
@@ -252,7 +256,7 @@ def _best(
     return int(min(ties, key=lambda s: (family.costs_S[s], len(family.panels[s]), s)))
 
 
-def _frontier(family: ScoredPanels, score_S: Floats) -> tuple[float, ...]:
+def _panel_cost_frontier(family: ScoredPanels, score_S: Floats) -> tuple[float, ...]:
     """Costs at which more money buys a better panel."""
     order = np.lexsort((-score_S, family.costs_S))
     costs: list[float] = []

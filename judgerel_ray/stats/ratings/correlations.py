@@ -65,7 +65,7 @@ class ConcordantPairs(PlacedItems):
         n, n_questions = self.first_N.size, self.questions_C.size
         one, two, number = self.first_N, self.second_N, self.number_N
         net_N = net_order(one, two, np.ones((1, n)))[0]
-        items_3N = np.stack([net_N, n - _equal(one), n - _equal(two)])
+        items_3N = np.stack([net_N, n - _n_tied_ratings(one), n - _n_tied_ratings(two)])
         within_3N = np.zeros_like(items_3N)
         sizes_C = np.bincount(number, minlength=n_questions)
         if (sizes_C > 1).any():
@@ -91,7 +91,7 @@ class ConcordantPairs(PlacedItems):
         )
         ones = np.ones((1, one.size))
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
-        return np.stack([net_N, sizes_N - _equal(one), sizes_N - _equal(two)])
+        return np.stack([net_N, sizes_N - _n_tied_ratings(one), sizes_N - _n_tied_ratings(two)])
 
     def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
         """Pairs in the same order less those opposite, and pairs apart on either side."""
@@ -175,7 +175,7 @@ def value_weights(codes_N: Indices, weights_BN: Floats) -> Floats:
     return np.add.reduceat(weights_BN[:, order], starts, axis=1)
 
 
-def _equal(codes_N: Indices) -> Indices:
+def _n_tied_ratings(codes_N: Indices) -> Indices:
     """Items that equal each, itself among them."""
     return np.bincount(codes_N)[codes_N]
 
@@ -206,7 +206,9 @@ class Midranks(PlacedItems):
 
     def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
         """Of the midranks that items have by their weights."""
-        one, two = (_centred(codes, weights_BN) for codes in (self.first_N, self.second_N))
+        one, two = (
+            _centred_rank_weights(codes, weights_BN) for codes in (self.first_N, self.second_N)
+        )
         sums_3B = np.stack(
             [
                 np.einsum("bn,bn,bn->b", weights_BN, first, second)
@@ -219,7 +221,7 @@ class Midranks(PlacedItems):
         """Sums of products and of squares of midranks without each question, shape (3, C)."""
         number, ends = self.number_N, (self.first_N, self.second_N)
         ones = np.ones((1, number.size))
-        one, two = (_centred(codes, ones)[0] for codes in ends)
+        one, two = (_centred_rank_weights(codes, ones)[0] for codes in ends)
         # Midranks of items among those of their question, less the mean of these.
         midranks_one, midranks_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
         shift_N = (
@@ -242,7 +244,7 @@ class Midranks(PlacedItems):
         return np.stack([across_C, *squares])
 
 
-def _centred(codes_N: Indices, weights_BN: Floats) -> Floats:
+def _centred_rank_weights(codes_N: Indices, weights_BN: Floats) -> Floats:
     """Weight below, and half of that of equals, less half of all; shape (B, N)."""
     if not codes_N.size:
         return np.zeros_like(weights_BN)
@@ -254,7 +256,9 @@ def _centred(codes_N: Indices, weights_BN: Floats) -> Floats:
 
 def _question_midranks(number_N: Indices, codes_N: Indices, sizes_C: Indices) -> Floats:
     """Midranks of items among those of their question, less their mean."""
-    together = _centred(joint_places(number_N, codes_N), np.ones((1, number_N.size)))[0]
+    together = _centred_rank_weights(joint_places(number_N, codes_N), np.ones((1, number_N.size)))[
+        0
+    ]
     # Of all items in the order of questions, the middle of each question's.
     middle_C = np.cumsum(sizes_C) - sizes_C / 2 - number_N.size / 2
     found: Floats = together - middle_C[number_N]
@@ -263,7 +267,7 @@ def _question_midranks(number_N: Indices, codes_N: Indices, sizes_C: Indices) ->
 
 def _half_signs(codes_N: Indices, weights_N: Floats) -> Floats:
     """Sum of weights of who is above each item, less of who is below, halved."""
-    above_N: Floats = -_centred(codes_N, weights_N[None, :])[0]
+    above_N: Floats = -_centred_rank_weights(codes_N, weights_N[None, :])[0]
     return above_N
 
 
@@ -350,7 +354,7 @@ def correlation(
     )
 
 
-def _moments(total: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _paired_rating_moments(total: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """n, sums of squares and products about the means, and the difference of the means."""
     n, x, y, xx, yy, xy = np.moveaxis(total, -1, 0)
     safe = np.where(n > 0, n, 1.0)
@@ -360,16 +364,16 @@ def _moments(total: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     return n, one, two, across, (x - y) / safe
 
 
-def _pearson(total: Floats) -> Floats:
+def _pearson_correlation(total: Floats) -> Floats:
     """Sum of products over the root of the sums of squares."""
-    n, one, two, across, _ = _moments(total)
+    n, one, two, across, _ = _paired_rating_moments(total)
     found = divide(across, np.sqrt(np.maximum(one * two, 0.0)))
     return np.where(n > _LEAST - 0.5, np.clip(found, -1.0, 1.0), np.nan)
 
 
-def _icc(total: Floats, *, agreement: bool) -> Floats:
+def _intraclass_correlation(total: Floats, *, agreement: bool) -> Floats:
     """(MSR - MSE) / (MSR + MSE + 2 (MSC - MSE) / n), without the last part for consistency."""
-    n, one, two, across, shift = _moments(total)
+    n, one, two, across, shift = _paired_rating_moments(total)
     degrees = np.where(n > 1, n - 1, 1.0)
     rows, error = (one + two + 2 * across) / 2 / degrees, (one + two - 2 * across) / 2 / degrees
     under = rows + error
@@ -381,7 +385,7 @@ def _icc(total: Floats, *, agreement: bool) -> Floats:
 
 
 _of_moments: dict[Correlation, Callable[[Floats], Floats]] = {
-    "pearson": _pearson,
-    "icc_agreement": partial(_icc, agreement=True),
-    "icc_consistency": partial(_icc, agreement=False),
+    "pearson": _pearson_correlation,
+    "icc_agreement": partial(_intraclass_correlation, agreement=True),
+    "icc_consistency": partial(_intraclass_correlation, agreement=False),
 }

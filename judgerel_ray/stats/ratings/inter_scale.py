@@ -135,7 +135,9 @@ def inter_scale_interval(ratings: ScaleRatings, *, confidence: float = 0.95) -> 
     if np.isnan(value):
         return Interval(undefined="undefined")
     found = student_interval(value, terms.left_out(), confidence, chance_corrected=True)
-    return found if found.undefined else replace(found, few_informative=_rests_on_few(ratings))
+    return (
+        found if found.undefined else replace(found, few_informative=_scales_rest_on_few(ratings))
+    )
 
 
 def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
@@ -178,7 +180,7 @@ def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
     )
 
 
-def _rests_on_few(ratings: ScaleRatings) -> bool:
+def _scales_rest_on_few(ratings: ScaleRatings) -> bool:
     """Whether few questions disagree between scales, or few differ from most."""
     taking = ratings.n_scales() >= 2
     shares = [one[taking] for one in ratings.shares]
@@ -233,7 +235,9 @@ def disattenuated_alpha(ratings: ScaleRatings, *, confidence: float = 0.95) -> E
     across = inter_scale_terms(ratings)
     consistencies = [self_consistency_terms(ratings, place) for place in (0, 1)]
     joint = Combined(
-        name="disattenuated_alpha", parts=(across, *consistencies), combine=_disattenuate
+        name="disattenuated_alpha",
+        parts=(across, *consistencies),
+        combine=_disattenuated_correlation,
     )
     undefined = None
     if not all(part.questions_C.size for part in consistencies):
@@ -242,7 +246,7 @@ def disattenuated_alpha(ratings: ScaleRatings, *, confidence: float = 0.95) -> E
         undefined = "undefined_alpha"
     elif min(whole(part) for part in consistencies) <= 0:
         undefined = "no_consistency"
-    return _estimated(
+    return _scale_agreement_interval(
         joint, ratings, undefined, confidence=confidence, unit="1 is all that noise leaves",
         estimator=f"alpha_IC / sqrt(alpha_SC1 alpha_SC2), {ratings.axis.level} alpha, "
         f"{ratings.mapping}",
@@ -280,7 +284,7 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
     shift = mean_terms("scale_shift", second - first, ratings.questions_N[taking])
     undefined = "ranks_have_no_location" if ratings.mapping == "midrank" else None
     unit = "points" if ratings.mapping == "collapse" else "the common axis, of length 1"
-    return _estimated(
+    return _scale_agreement_interval(
         shift, ratings, undefined if taking.any() else "single_scale", confidence=confidence,
         unit=unit, estimator=f"mean difference by item, second less first, {ratings.mapping}",
     )  # fmt: skip
@@ -316,7 +320,7 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
         undefined = "too_few_units"
     elif np.isnan(whole(rho)):
         undefined = "no_variance"
-    return _estimated(
+    return _scale_agreement_interval(
         rho, ratings, undefined, confidence=confidence, unit="dimensionless",
         estimator="Spearman's rho of mean scores by item", scale="fisher",
     )  # fmt: skip
@@ -332,7 +336,7 @@ def self_consistency_terms(ratings: ScaleRatings, place: int) -> QuestionTerms:
     return count_terms(counts, statistic, questions_U=ratings.questions_N)
 
 
-def _estimated(
+def _scale_agreement_interval(
     statistic: QuestionStatistic, ratings: ScaleRatings, undefined: str | None, *,
     confidence: float, unit: str, estimator: str, heuristic: bool = False,
     scale: IntervalScale = "plain",
@@ -351,7 +355,7 @@ def _check_two(ratings: ScaleRatings, *, function: str) -> None:
         raise ValueError(f"{function}: there must be two scales, got {len(ratings.scores)}")
 
 
-def _disattenuate(alphas_PB: Floats) -> Floats:
+def _disattenuated_correlation(alphas_PB: Floats) -> Floats:
     """First over the root of the product of the others; NaN where one of those is not above 0."""
     across, one, two = alphas_PB
     usable = (one > 0) & (two > 0)

@@ -64,7 +64,7 @@ class LabelAgreement:
         return float(self.terms.value(self.terms.terms_CT.sum(axis=0)))
 
 
-def _kappa(total: Floats) -> Floats:
+def _kappa_of_sums(total: Floats) -> Floats:
     """Sums of terms (..., T) to kappa; NaN where one value is all there is."""
     n, most, same = (total[..., place] for place in range(3))
     width = (total.shape[-1] - 3) // 2
@@ -78,7 +78,7 @@ def _over_room(numbers: Floats, room: Floats, most: Floats) -> Floats:
     return divide(numbers, np.where(room > _TINY * np.maximum(most, 1e-300), room, 0.0))
 
 
-def _alpha(total: Floats) -> Floats:
+def _alpha_of_kappa_sums(total: Floats) -> Floats:
     """Sums of the same terms to Krippendorff's alpha of both sides; NaN of one value alone."""
     n, most, same = (total[..., place] for place in range(3))
     width = (total.shape[-1] - 3) // 2
@@ -101,7 +101,7 @@ def pooled_alpha(found: LabelAgreement) -> LabelAgreement:
     >>> abs(pooled_alpha(label_agreement([0, 1], [0, 0])).value)
     0.0
     """
-    terms = replace(found.terms, name="krippendorff_alpha", value=_alpha)
+    terms = replace(found.terms, name="krippendorff_alpha", value=_alpha_of_kappa_sums)
     return replace(found, terms=terms)
 
 
@@ -172,20 +172,23 @@ def label_agreement(
         most, same = columns[:2]
     else:
         code_x, code_y = np.searchsorted(values, labels), np.searchsorted(values, verdicts)
-        alike = _likeness(values, weights)
-        shares = [_shares(item, code, weight, names.size, values.size) for code in (code_x, code_y)]
+        alike = _agreement_weights(values, weights)
+        shares = [
+            _item_pair_value_shares(item, code, weight, names.size, values.size)
+            for code in (code_x, code_y)
+        ]
         shares[1] = shares[1] if weights is None else shares[1] @ alike
         most, same = np.ones(names.size), by_item(alike[code_x, code_y])
     terms = np.column_stack([np.ones(names.size), most, same, *shares])
     how = "" if weights is None else f", {weights} weights"
     return LabelAgreement(
-        terms=QuestionTerms(name=name, questions_C=names, terms_CT=terms, value=_kappa),
+        terms=QuestionTerms(name=name, questions_C=names, terms_CT=terms, value=_kappa_of_sums),
         estimator=f"Cohen's kappa{how}, items alike", n_pairs=int(n.sum()), values=values,
         weights=weights,
     )  # fmt: skip
 
 
-def _likeness(values: Floats, weights: Weights | None) -> Floats:
+def _agreement_weights(values: Floats, weights: Weights | None) -> Floats:
     """How far pairs of values agree, 1 for the same: without weights, or linear ones."""
     if weights is None or values.size < 2:
         return np.eye(values.size)
@@ -353,7 +356,7 @@ def kappa_interval(found: LabelAgreement, *, confidence: float = 0.95) -> Interv
         plain = _where_all_agree(found, total, confidence), 1.0
     ends = [value, value] if plain is None else list(plain)
     if plain is None or error > _TINY:
-        for place, added in enumerate(_added(found, total)):
+        for place, added in enumerate(_terms_of_extreme_items(found, total)):
             more = [_one_more(found.terms, one, confidence, place) for one in added]
             ends[place] = (min, max)[place](ends[place], *more)
     low, high = max(-1.0, ends[0]), min(1.0, ends[1])
@@ -375,7 +378,7 @@ def _where_all_agree(found: LabelAgreement, total: Floats, confidence: float) ->
     return 1 - may_differ / room
 
 
-def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
+def _terms_of_extreme_items(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
     """Terms of the items that would lower kappa most, and raise it most; several where they tie."""
     values = found.values
     if found.weights == "quadratic":
@@ -383,7 +386,9 @@ def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
         agreeing = np.column_stack([np.ones(2), x * x, x * x, x, x])
     else:
         one, ones = np.eye(values.size), np.ones((values.size, 1))
-        agreeing = np.column_stack([ones, ones, ones, one, _likeness(values, found.weights)])
+        agreeing = np.column_stack(
+            [ones, ones, ones, one, _agreement_weights(values, found.weights)]
+        )
     disagreeing = found.terms.terms_CT
     if found.weights is None and values.size > 1:
         # Least where chance becomes largest: each side's value the other side's commonest.
@@ -495,7 +500,7 @@ def label_cells_table(
     return cells.reshape(n_values, n_values).astype(np.float64)
 
 
-def _shares(
+def _item_pair_value_shares(
     item: NDArray[np.intp], code: NDArray[np.intp], weight: Floats, n_items: int, n_values: int
 ) -> Floats:
     """The shares of each item's pairs that have each value."""

@@ -89,14 +89,16 @@ class MeasureColumn:
 def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: float) -> list[Rank]:
     """Rank the judges by one measure."""
     better_J = column.sign * column.value_J
-    rank_J = _places(better_J[None])[0]
+    rank_J = _judge_ranks_with_ties(better_J[None])[0]
     reason_J, usable_J, few_J = _standing(column)
     resampled = column.sign * column.resampled_BJ
     whole_B = ~np.isnan(resampled[:, usable_J]).any(axis=1)
     low_J, high_J = _rank_ends(better_J, column.p_JJ, usable_J, confidence)
     best_J = None
     if usable_J.any() and (usable_J | np.isnan(better_J)).all():
-        best_J = _best(_places(np.where(usable_J, resampled[whole_B], np.nan)))
+        best_J = _share_of_first_ranks(
+            _judge_ranks_with_ties(np.where(usable_J, resampled[whole_B], np.nan))
+        )
     found = []
     for j, judge in enumerate(judges):
         none = np.isnan(better_J[j])
@@ -126,19 +128,19 @@ def mean_ranks(
     complete = [one for one in columns if not np.isnan(one.value_J[there_J]).any()]
     if not there_J.any() or not complete:
         return bare
-    values = [_places(one.sign * one.value_J[None, there_J])[0] for one in complete]
+    values = [_judge_ranks_with_ties(one.sign * one.value_J[None, there_J])[0] for one in complete]
     value_J = np.mean(values, axis=0)
     drawn = [one.sign * one.resampled_BJ[:, there_J] for one in complete]
     whole_B = ~np.any([np.isnan(one).any(axis=1) for one in drawn], axis=0)
     fixed = all(one.fixed_J[there_J].all() for one in complete)
     low_J = high_J = best_J = np.full(value_J.size, np.nan)
     if not fixed and whole_B.mean() >= 1 - MOST_UNDEFINED:
-        mean_BJ = np.mean([_places(one[whole_B]) for one in drawn], axis=0)
+        mean_BJ = np.mean([_judge_ranks_with_ties(one[whole_B]) for one in drawn], axis=0)
         tail = (1 - confidence) / 2
         few_J = np.any([_standing(one)[2][there_J] for one in complete], axis=0)
         ends = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
         low_J, high_J = np.where(few_J, np.nan, ends)
-        best_J = _best(mean_BJ)
+        best_J = _share_of_first_ranks(mean_BJ)
     found = list(bare)
     for place, j in enumerate(np.flatnonzero(there_J)):
         value, *others = (
@@ -197,7 +199,7 @@ def _rank_ends(
     return low_J, high_J
 
 
-def _places(better_BJ: Floats) -> Floats:
+def _judge_ranks_with_ties(better_BJ: Floats) -> Floats:
     """Places from 1 on, the greatest first, equals sharing theirs; NaN has none."""
     ahead = better_BJ[:, None, :] - better_BJ[:, :, None]
     with_none = np.where(np.isnan(ahead), -np.inf, ahead)
@@ -205,7 +207,7 @@ def _places(better_BJ: Floats) -> Floats:
     return np.where(np.isnan(better_BJ), np.nan, places)
 
 
-def _best(places_BJ: Floats) -> Floats:
+def _share_of_first_ranks(places_BJ: Floats) -> Floats:
     """Share of resamples in which each is first, equals sharing it."""
     first_BJ = places_BJ <= np.nanmin(places_BJ, axis=1, keepdims=True) + EQUAL
     share: Floats = (first_BJ / first_BJ.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -322,14 +324,16 @@ def rank_judges(
     -1.0
     """
     check_resampling(confidence, n_resamples, "percentile", function="rank_judges")
-    _check(judges, measures, smaller_is_better)
+    _check_ranked_judges(judges, measures, smaller_is_better)
     drawn = [one for row in measures.values() for one in row if _is_drawn(one)]
     every = np.unique(np.concatenate([one.questions_C for one in drawn])) if drawn else np.empty(0)
     columns = [
         MeasureColumn(
             name=name,
             sign=-1.0 if name in smaller_is_better else 1.0,
-            value_J=np.array([whole(one) if _is_drawn(one) else _number(one) for one in row]),
+            value_J=np.array(
+                [whole(one) if _is_drawn(one) else _rank_number_or_nan(one) for one in row]
+            ),
             resampled_BJ=np.empty((n_resamples, len(judges))),
             n_questions_J=np.array([one.questions_C.size if _is_drawn(one) else 0 for one in row]),
             fixed_J=np.array([one is not None and not _is_drawn(one) for one in row]),
@@ -340,7 +344,7 @@ def rank_judges(
     ]
     for column in columns:
         column.resampled_BJ[:] = column.value_J
-        _compare(column, measures[column.name])
+        _pairwise_judge_tests(column, measures[column.name])
     start = 0
     for weights_BC in bootstrap_weights(max(1, every.size), n_resamples=n_resamples, seed=seed):
         for column in columns:
@@ -361,7 +365,7 @@ def rank_judges(
     )
 
 
-def _compare(column: MeasureColumn, row: Sequence[Measured]) -> None:
+def _pairwise_judge_tests(column: MeasureColumn, row: Sequence[Measured]) -> None:
     """Test every pair of judges that have a value by questions."""
     able = {
         j: Remembered(of=one)
@@ -379,7 +383,7 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     """Compute Kendall's tau-b of the judges by two measures."""
     both_J = ~(np.isnan(first.value_J) | np.isnan(second.value_J))
     signs = first.sign * second.sign
-    tau = float(_tau(first.value_J[None, both_J], signs * second.value_J[None, both_J])[0])
+    tau = float(_kendall_tau(first.value_J[None, both_J], signs * second.value_J[None, both_J])[0])
     bare = RankAgreement(
         first=first.name,
         second=second.name,
@@ -388,7 +392,7 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     )
     if bare.tau is None or bare.n_judges <= _PAIR:
         return bare
-    tau_B = _tau(first.resampled_BJ[:, both_J], signs * second.resampled_BJ[:, both_J])
+    tau_B = _kendall_tau(first.resampled_BJ[:, both_J], signs * second.resampled_BJ[:, both_J])
     valid = ~np.isnan(tau_B)
     drawn = not (first.fixed_J[both_J].all() and second.fixed_J[both_J].all())
     if not drawn or valid.mean() < 1 - MOST_UNDEFINED:
@@ -406,12 +410,12 @@ def _is_drawn(measured: Measured) -> TypeGuard[QuestionStatistic]:
     return measured is not None and not isinstance(measured, int | float)
 
 
-def _number(measured: Measured) -> float:
+def _rank_number_or_nan(measured: Measured) -> float:
     """A number without questions, NaN where there is none."""
     return float(measured) if isinstance(measured, int | float) else float("nan")
 
 
-def _check(
+def _check_ranked_judges(
     judges: Sequence[str], measures: Mapping[str, Sequence[Measured]], smaller: Collection[str]
 ) -> None:
     """Refuse names and rows that do not fit (ValueError)."""
@@ -430,7 +434,7 @@ def _check(
         )
 
 
-def _tau(one_BJ: Floats, two_BJ: Floats) -> Floats:
+def _kendall_tau(one_BJ: Floats, two_BJ: Floats) -> Floats:
     """Kendall's tau-b of each row; NaN where one of both ranks nobody."""
     signs = []
     for values in (one_BJ, two_BJ):

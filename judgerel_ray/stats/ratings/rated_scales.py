@@ -323,7 +323,9 @@ def scale_ratings(
         )
     if pairing not in ("all", "first"):
         raise ValueError(f"{name}: pairing must be all or first, got {pairing!r}")
-    tables = [_table(one, *ends, pairing) for one, ends in zip(scores, ranges, strict=True)]
+    tables = [
+        _rating_scale_scores(one, *ends, pairing) for one, ends in zip(scores, ranges, strict=True)
+    ]
     questions = np.arange(len(tables[0])) if questions_N is None else np.asarray(questions_N)
     if len({len(one) for one in tables} | {questions.size}) > 1 or questions.ndim != 1:
         raise ValueError(
@@ -335,7 +337,7 @@ def scale_ratings(
         map_scores(one, mapping, lowest=low, highest=high, points=points, tie=tie)
         for one, (low, high) in zip(tables, ranges, strict=True)
     )
-    found = [_shares(one) for one in mapped]
+    found = [_scale_value_shares(one) for one in mapped]
     axis = ScaleAxis(
         values=tuple(values for values, _ in found),
         level=mapping_level(mapping, level),
@@ -347,7 +349,9 @@ def scale_ratings(
     )  # fmt: skip
 
 
-def _table(scores: ArrayLike, lowest: float, highest: float, pairing: Pairing) -> Floats:
+def _rating_scale_scores(
+    scores: ArrayLike, lowest: float, highest: float, pairing: Pairing
+) -> Floats:
     """Scores of one scale, one column a replication that counts."""
     table = checked_scale_scores(scores, lowest=lowest, highest=highest, function="scale_ratings")
     table = table[:, None] if table.ndim == 1 else table
@@ -359,7 +363,7 @@ def _table(scores: ArrayLike, lowest: float, highest: float, pairing: Pairing) -
     return table[:, :1] if pairing == "first" else table
 
 
-def _shares(mapped: Floats) -> tuple[Floats, Floats]:
+def _scale_value_shares(mapped: Floats) -> tuple[Floats, Floats]:
     """The different values of a scale, ascending, and each item's distribution over them."""
     there = ~np.isnan(mapped)
     values, place = np.unique(mapped[there].round(9), return_inverse=True)
@@ -464,7 +468,7 @@ def quantisation_ceiling(
             f"quantisation_ceiling: rounding must be nearest or equal, got {rounding!r}"
         )
     sizes = [_n_steps(*ends, step) for ends, step in zip(ranges, steps, strict=True)]
-    breaks = [_breaks(size, rounding) for size in sizes]
+    breaks = [_rounding_breaks_of_scale(size, rounding) for size in sizes]
     edges = np.unique(np.concatenate([[0.0, 1.0], *breaks]).round(12))
     middle_S, width_S = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     scores = [
@@ -473,7 +477,7 @@ def quantisation_ceiling(
     ]
     ratings = scale_ratings(scores, ranges=ranges, mapping=mapping, level=level, tie=tie)
     # Segments are items that are met as often as they are wide.
-    value = float(ratings.axis.value(_weighted(ratings, width_S), limit=True))
+    value = float(ratings.axis.value(_terms_weighted_by_width(ratings, width_S), limit=True))
     how = "the nearest point" if rounding == "nearest" else "points of equal share"
     return QuantisationCeiling(
         value=None if np.isnan(value) else value,
@@ -485,7 +489,7 @@ def quantisation_ceiling(
     )
 
 
-def _weighted(ratings: ScaleRatings, width_S: Floats) -> Floats:
+def _terms_weighted_by_width(ratings: ScaleRatings, width_S: Floats) -> Floats:
     """Sums of terms, each segment by its width; a few segments at a time."""
     step = max(1, _CELLS // ratings.axis.n_kinds**2)
     sums = [
@@ -507,7 +511,7 @@ def _n_steps(lowest: float, highest: float, step: float) -> int:
     return round(n)
 
 
-def _breaks(n_steps: int, rounding: Rounding) -> Floats:
+def _rounding_breaks_of_scale(n_steps: int, rounding: Rounding) -> Floats:
     """Where the score goes up by one step, of a latent score in [0, 1]."""
     if rounding == "nearest":
         return (np.arange(n_steps) + 0.5) / n_steps

@@ -119,7 +119,7 @@ def people_match(
     ]
     undefined = None if len(counts) else "no_item_of_several_people"
     judge, person = (
-        _share(side, undefined, words, len(counts), confidence)
+        _label_share_with_interval(side, undefined, words, len(counts), confidence)
         for side, words in zip(
             sides,
             ("share of people matched, mean over items", "people held out, mean over items"),
@@ -149,7 +149,7 @@ def _shares_of_labels(shares_UV: Floats, verdicts_U: NDArray[np.int64]) -> Float
     return found
 
 
-def _share(
+def _label_share_with_interval(
     side: QuestionTerms, undefined: str | None, words: str, n_items: int, confidence: float
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
@@ -391,7 +391,7 @@ def reference_agreement(
         raise ValueError(
             f"{name}: coefficient must be one of {', '.join(CORRELATIONS)}, got {coefficient!r}"
         )
-    scores, reference = _table(scores_NR), _table(reference_NH)
+    scores, reference = _reference_score_columns(scores_NR), _reference_score_columns(reference_NH)
     questions = np.arange(len(scores)) if questions_N is None else np.asarray(questions_N)
     if not len(scores) == len(reference) == questions.size or questions.ndim != 1:
         raise ValueError(
@@ -502,7 +502,7 @@ def _weighted_mean(weight_P: Floats) -> Callable[[Floats], Floats]:
     return mean
 
 
-def _table(scores: ArrayLike) -> Floats:
+def _reference_score_columns(scores: ArrayLike) -> Floats:
     """Scores as one column or more."""
     table = np.asarray(scores, dtype=np.float64)
     table = table[:, None] if table.ndim == 1 else table

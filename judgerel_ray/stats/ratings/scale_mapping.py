@@ -102,13 +102,13 @@ def map_scores(
     if mapping == "minmax":
         return (values - lowest) / (highest - lowest)
     if mapping == "midrank":
-        return _midranks(values)
+        return _midranks_of_scale_scores(values)
     if mapping == "fraction":
         if lowest < 0:
             raise MappingError("map_scores", Flag.SCALE_BELOW_0, lowest)
         return values / highest
     if mapping == "collapse":
-        return _collapsed(values, lowest, highest, points)
+        return _scores_in_point_groups(values, lowest, highest, points)
     middle = (lowest + highest) / 2
     above = values > middle + _ROUNDING if tie == ">mid" else values >= middle - _ROUNDING
     return np.where(np.isnan(values), np.nan, above.astype(np.float64))
@@ -184,7 +184,9 @@ def check_mapping(mapping: str, tie: str, *, function: str) -> None:
         raise ValueError(f"{function}: tie must be >mid or >=mid, got {tie!r}")
 
 
-def _collapsed(values: Floats, lowest: float, highest: float, points: int | None) -> Floats:
+def _scores_in_point_groups(
+    values: Floats, lowest: float, highest: float, points: int | None
+) -> Floats:
     """ceil((s - lowest + 1) / w), w points in a group."""
     n = _n_points(lowest, highest)
     left = n if points is None else points
@@ -201,7 +203,7 @@ def _n_points(lowest: float, highest: float) -> int:
     return int(highest - lowest) + 1
 
 
-def _midranks(values: Floats) -> Floats:
+def _midranks_of_scale_scores(values: Floats) -> Floats:
     """(weight below + half of one's own) / weight of all; an item's replications weigh 1."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2:

@@ -156,7 +156,7 @@ def scale_noise_floor(
     fixed = np.lexsort((second, first))
     first_place, second_place = place[: first.size][fixed], place[first.size :][fixed]
     totals_V = np.bincount(place, minlength=values.size).astype(np.float64)
-    distances_VV = _distances(values, totals_V, level)
+    distances_VV = _alpha_value_distances(values, totals_V, level)
     # Both scales together keep their scores, so all that changes is how far pairs are apart.
     factor = 2 * (totals_V.sum() - 1) / (totals_V @ distances_VV @ totals_V)
     rng = np.random.default_rng(seed)
@@ -217,13 +217,13 @@ def inter_scale_floor(
         return NOTHING
     taking = ratings.n_scales() >= 2
     number = np.unique(ratings.questions_N[taking], return_inverse=True)[1]
-    order = _by_content([one[taking] for one in ratings.shares], number)
+    order = _items_sorted_by_scores([one[taking] for one in ratings.shares], number)
     shares = [one[taking][order] for one in ratings.shares]
     vectors = ratings.axis.vectors(shares, total_T)
     there = np.stack([one.sum(axis=1) > 0 for one in shares], axis=1)
     weight_N = 2.0 / (there.sum(axis=1) - 1)
     groups = [_exchangeable_questions(there[:, j], number[order]) for j in range(1, len(shares))]
-    slope, products = float(ratings.axis.slope(total_T)), _products(vectors, weight_N)
+    slope, products = float(ratings.axis.slope(total_T)), _products_across_scales(vectors, weight_N)
     if len(weight_N) > DENSE_UNITS and there.all():
         null = _closed_null(value, slope, products, vectors, groups[0])
         if null is not None and null.settled:
@@ -232,7 +232,9 @@ def inter_scale_floor(
     # Every scale keeps its scores, so all that changes is which of them meet.
     nulls = np.array(
         [
-            _products([vectors[0], *_permuted(vectors[1:], groups, rng)], weight_N)
+            _products_across_scales(
+                [vectors[0], *_permuted_scale_scores(vectors[1:], groups, rng)], weight_N
+            )
             for _ in range(n_permutations)
         ]
     )
@@ -258,7 +260,7 @@ def _closed_null(
     )
 
 
-def _products(vectors: list[Floats], weight_N: Floats) -> float:
+def _products_across_scales(vectors: list[Floats], weight_N: Floats) -> float:
     """Weighted sum over items of the products across scales."""
     total = np.sum(vectors, axis=0)
     products = np.einsum("ng,ng->n", total, total)
@@ -267,7 +269,7 @@ def _products(vectors: list[Floats], weight_N: Floats) -> float:
     return float(products @ weight_N)
 
 
-def _by_content(shares: list[Floats], number: NDArray[np.intp]) -> NDArray[np.intp]:
+def _items_sorted_by_scores(shares: list[Floats], number: NDArray[np.intp]) -> NDArray[np.intp]:
     """Order of the items, questions sorted by their scores: their own order may not matter."""
     order = np.argsort(number, kind="stable")
     rows = np.concatenate(shares, axis=1)[order].round(9)
@@ -290,7 +292,7 @@ def _exchangeable_questions(
     return [np.stack(blocks) for blocks in found.values()]
 
 
-def _permuted(
+def _permuted_scale_scores(
     vectors: list[Floats], groups: list[list[NDArray[np.intp]]], rng: np.random.Generator
 ) -> list[Floats]:
     """Each scale's scores at other questions."""
@@ -303,7 +305,7 @@ def _permuted(
     return permuted
 
 
-def _distances(values_V: Floats, totals_V: Floats, level: Level) -> Floats:
+def _alpha_value_distances(values_V: Floats, totals_V: Floats, level: Level) -> Floats:
     """Distances between the values, as alpha takes them."""
     statistic = alpha_statistic(n_values=values_V.size, values=values_V, level=level)
     if statistic.at_totals is not None:

@@ -95,7 +95,7 @@ def reliability_bins(
     stated, right, clusters = stated_confidences(
         confidences_N, correct_N, clusters_N, "reliability_bins"
     )
-    place = _bins(stated, n_bins, binning, function="reliability_bins")
+    place = _calibration_bins(stated, n_bins, binning, function="reliability_bins")
     return tuple(
         ReliabilityBin(
             low=float(stated[inside].min()),
@@ -152,7 +152,7 @@ def calibration_error(
     stated, right, clusters = stated_confidences(
         confidences_N, correct_N, clusters_N, "calibration_error"
     )
-    place = _bins(stated, n_bins, binning, function="calibration_error")
+    place = _calibration_bins(stated, n_bins, binning, function="calibration_error")
     kept, place = np.unique(place, return_inverse=True)
     n = stated.size
     if not n:
@@ -186,7 +186,9 @@ def stated_confidences(
     return stated[there], right[there], np.unique(clusters[there], return_inverse=True)[1]
 
 
-def _bins(stated: Floats, n_bins: int, binning: str, *, function: str) -> NDArray[np.intp]:
+def _calibration_bins(
+    stated: Floats, n_bins: int, binning: str, *, function: str
+) -> NDArray[np.intp]:
     if n_bins < 1 or binning not in BINNINGS:
         raise ValueError(
             f"{function}: n_bins must be at least 1 and binning width or mass, "

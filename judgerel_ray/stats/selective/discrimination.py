@@ -85,19 +85,19 @@ def auroc(
     value: float | None = None
     low = high = None
     if right.any() and not right.all():
-        above = _placements(kept[right], kept[~right])
-        below = 1 - _placements(kept[~right], kept[right])
+        above = _auroc_placement_shares(kept[right], kept[~right])
+        below = 1 - _auroc_placement_shares(kept[~right], kept[right])
         value = float(above.mean())
         places = np.empty(kept.size)
         places[right] = (above - value) / above.size
         places[~right] = (below - value) / below.size
-        low, high = _ends(value, places, right, clusters, confidence)
+        low, high = _auroc_interval_ends(value, places, right, clusters, confidence)
     few = (flag.note(numbers) for flag, numbers in few_flags(kept, right, clusters))
     words = "; ".join(["Mann-Whitney, DeLong's t on the logit scale", *few])
-    return _auroc(value, low, high, there, estimator=words)
+    return _auroc_of_scores(value, low, high, there, estimator=words)
 
 
-def _auroc(
+def _auroc_of_scores(
     value: float | None, low: float | None, high: float | None, there_N: NDArray[np.bool_], *,
     estimator: str,
 ) -> Coefficient:  # fmt: skip
@@ -153,13 +153,13 @@ def _by_kind(
     return n_right, n_wrong
 
 
-def _placements(first_N: Floats, second_M: Floats) -> Floats:
+def _auroc_placement_shares(first_N: Floats, second_M: Floats) -> Floats:
     """Share of the second that each of the first exceeds, ties counting half."""
-    below, tied = _ordered(first_N, second_M)
+    below, tied = _exceeded_and_tied_scores(first_N, second_M)
     return (below + tied / 2) / second_M.size
 
 
-def _ends(
+def _auroc_interval_ends(
     value: float,
     places_N: Floats,
     right_N: NDArray[np.bool_],
@@ -273,7 +273,7 @@ def cross_fitted_auroc(
             low, high = logit_ends(value, half)
     words = "pairs inside folds, Nadeau-Bengio t on the logit scale"
     words = "; ".join([words, *(f.note(n) for f, n in few_flags(scores, correct, clusters))])
-    return _auroc(value, low, high, there, estimator=words)
+    return _auroc_of_scores(value, low, high, there, estimator=words)
 
 
 def _ordered_share(
@@ -288,9 +288,9 @@ def _ordered_share(
     n_above = n_tied = 0
     for fold in np.unique(fold_N):
         right, wrong = (np.flatnonzero((fold_N == fold) & kind) for kind in (correct_N, ~correct_N))
-        under, tied = _ordered(scores_N[right], scores_N[wrong])
+        under, tied = _exceeded_and_tied_scores(scores_N[right], scores_N[wrong])
         above_N[right], pairs_N[right] = under + tied / 2, wrong.size
-        over, also = _ordered(scores_N[wrong], scores_N[right])
+        over, also = _exceeded_and_tied_scores(scores_N[wrong], scores_N[right])
         above_N[wrong], pairs_N[wrong] = right.size - over - also / 2, right.size
         n_above, n_tied = n_above + int(under.sum()), n_tied + int(tied.sum())
     n_pairs = float(pairs_N.sum()) / 2
@@ -307,7 +307,7 @@ def _ordered_share(
     return value, error, np.unique(number_N[paired]).size, np.unique(fold_N[paired]).size
 
 
-def _ordered(first_N: Floats, second_N: Floats) -> tuple[Floats, Floats]:
+def _exceeded_and_tied_scores(first_N: Floats, second_N: Floats) -> tuple[Floats, Floats]:
     """How many of the second each of the first exceeds, and how many it ties with."""
     ordered = np.sort(second_N)
     below = np.searchsorted(ordered, first_N, side="left").astype(np.float64)

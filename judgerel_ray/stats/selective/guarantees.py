@@ -116,7 +116,11 @@ def learn_then_test(
         raise ValueError(
             f"learn_then_test: risk and delta must be between 0 and 1, got {risk!r} and {delta!r}"
         )
-    grid = _grid(scores, n_thresholds) if thresholds is None else sorted(thresholds, reverse=True)
+    grid = (
+        _acceptance_threshold_grid(scores, n_thresholds)
+        if thresholds is None
+        else sorted(thresholds, reverse=True)
+    )
     fewest = np.log(delta) / np.log1p(-risk)
     bare = GuaranteedThreshold(risk=risk, delta=delta, n=scores.size)
     found = replace(bare, undefined="too_few_judgments")
@@ -131,7 +135,7 @@ def learn_then_test(
     return found
 
 
-def _grid(scores: Floats, n_thresholds: int) -> list[float]:
+def _acceptance_threshold_grid(scores: Floats, n_thresholds: int) -> list[float]:
     """Scores at even steps of acceptance, downwards."""
     ordered = -np.sort(-scores[~np.isnan(scores)])
     if not ordered.size:
@@ -208,7 +212,7 @@ def conformal_rule(
     >>> round(rule.reach, 6)
     0.4
     """
-    reach_NO = _nonconformity(shares_NO, ordered=ordered, function="conformal_rule")
+    reach_NO = _nonconformity_of_options(shares_NO, ordered=ordered, function="conformal_rule")
     right = np.asarray(right_N)
     if right.shape != reach_NO.shape[:1] or not np.issubdtype(right.dtype, np.integer):
         raise ValueError(
@@ -254,11 +258,11 @@ def conformal_sets(shares_MO: ArrayLike, rule: ConformalRule) -> NDArray[np.bool
     >>> conformal_sets([[0.7, 0.3], [0.5, 0.5]], rule).tolist()
     [[True, False], [False, False]]
     """
-    reach = _nonconformity(shares_MO, ordered=rule.ordered, function="conformal_sets")
+    reach = _nonconformity_of_options(shares_MO, ordered=rule.ordered, function="conformal_sets")
     return reach <= rule.reach
 
 
-def _nonconformity(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:
+def _nonconformity_of_options(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:
     """Nonconformity of every option: 1 - share, or what is taken in before it on a scale."""
     shares = np.asarray(shares_NO, dtype=np.float64)
     if shares.ndim != 2 or not shares.shape[1]:

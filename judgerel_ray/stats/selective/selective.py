@@ -112,7 +112,7 @@ def acceptance_curve(
     """
     scores, correct = checked_scores(scores_N, correct_N, function="acceptance_curve")
     check_confidence(confidence, function="acceptance_curve")
-    thresholds, accepted, errors = _steps(scores, correct)
+    thresholds, accepted, errors = _risk_coverage_steps(scores, correct)
     level = (
         1 - (1 - confidence) / thresholds.size if simultaneous and thresholds.size else confidence
     )
@@ -176,7 +176,7 @@ def risk_coverage(
     n, n_errors = int(there.sum()), int((there & ~correct).sum())
     if not n:
         return RiskCoverage(coverage_N=np.zeros(0), risk_N=np.zeros(0))
-    _, accepted, errors = _steps(scores, correct)
+    _, accepted, errors = _risk_coverage_steps(scores, correct)
     taken = np.arange(1, n + 1)
     # Inside a tie every order is as likely, so errors come at an even pace.
     expected = np.interp(taken, np.append(0, accepted), np.append(0, errors))
@@ -202,14 +202,14 @@ def _area_ends(
     names, number_N = np.unique(clusters_N, return_inverse=True)
     if names.size < 2 or wrong_N.all() or not wrong_N.any():
         return None, None
-    area, influence_N = _influence(scores_N, wrong_N)
+    area, influence_N = _risk_area_influence(scores_N, wrong_N)
     sums_C = np.bincount(number_N, weights=influence_N)
     error = float(np.sqrt((sums_C**2).sum() * names.size / (names.size - 1)))
     degrees = min(np.unique(number_N[kind]).size for kind in (wrong_N, ~wrong_N))
     return logit_ends(area, t_quantile(min(degrees, names.size - 1), confidence) * error)
 
 
-def _influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Floats]:
+def _risk_area_influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Floats]:
     """The area, and how it changes with the weight of each judgment.
 
     With A_t accepted and E_t wrong down to the t-th distinct score, a_t and e_t of them at it, a
@@ -241,7 +241,7 @@ def _tail_sums(values_T: Floats) -> Floats:
     return np.cumsum(values_T[::-1])[::-1]
 
 
-def _steps(
+def _risk_coverage_steps(
     scores: Floats, correct: NDArray[np.bool_]
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Distinct scores downwards, with all that reach each and the wrong ones of them."""
@@ -297,7 +297,7 @@ def accepted_errors(
     singles = np.unique(clusters).size == clusters.size
     if band == "dkw" and not singles:
         raise ValueError("accepted_errors: band dkw needs one judgment a question")
-    thresholds = _thinned(scores[there], most, scores.size)
+    thresholds = _thinned_thresholds(scores[there], most, scores.size)
     level = 1 - (1 - confidence) / max(1, thresholds.size)
     rows = []
     for threshold in thresholds:
@@ -312,7 +312,7 @@ def accepted_errors(
     low, high = table[:, 4], table[:, 5]
     off = None
     if band == "dkw":
-        low, high, off = _dkw(accepted, errors, scores.size, confidence)
+        low, high, off = _dkw_risk_band(accepted, errors, scores.size, confidence)
     return AcceptedErrors(
         thresholds_T=thresholds,
         n_accepted_T=accepted,
@@ -330,7 +330,7 @@ def accepted_errors(
     )
 
 
-def _thinned(scores: Floats, most: int, n: int) -> Floats:
+def _thinned_thresholds(scores: Floats, most: int, n: int) -> Floats:
     """Distinct scores downwards, at most so many, the loosest always among them."""
     distinct, counts = np.unique(-scores, return_counts=True)
     if distinct.size > most:
@@ -340,7 +340,7 @@ def _thinned(scores: Floats, most: int, n: int) -> Floats:
     return -distinct
 
 
-def _dkw(
+def _dkw_risk_band(
     accepted: NDArray[np.int64], errors: NDArray[np.int64], n: int, confidence: float
 ) -> tuple[Floats, Floats, float]:
     """The band from two empirical distributions, each off by at most so much at once."""

@@ -119,7 +119,7 @@ def paired_accuracy(
         p: float | None = mcnemar_exact(first_only, second_only)
         method = "exact McNemar; adjusted Wald"
     else:
-        *ends, p = _student(second - first, confidence)
+        *ends, p = _student_test_of_difference(second - first, confidence)
         method = "t over questions"
     return PairedAccuracy(
         first=float(first.mean()) if n else None,
@@ -143,7 +143,7 @@ def _adjusted_wald(
     return [max(-1.0, up - down - half), min(1.0, up - down + half)]
 
 
-def _student(difference_Q: Floats, confidence: float) -> list[float | None]:
+def _student_test_of_difference(difference_Q: Floats, confidence: float) -> list[float | None]:
     """Ends and two-sided p-value of a mean difference; nothing where questions do not differ."""
     from scipy.special import stdtr
 
@@ -345,7 +345,7 @@ def equal_acceptance(
         [sides[1].errors(weight, grid) - sides[0].errors(weight, grid) for weight in weights]
     )
     n_deciding = _n_deciding(sides)
-    low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
+    low_G, high_G = _bootstrap_percentile_ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
     known = ~np.isnan(low_G)
     if not known.any():
@@ -353,8 +353,10 @@ def equal_acceptance(
     there_BG = ~np.isnan(drawn_BG[:, known])
     sums_B = np.nansum(drawn_BG[:, known], axis=1)
     means_B = divide(sums_B, there_BG.sum(axis=1))
-    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
-    low_G, high_G = _spread(low_G, high_G)
+    (mean_low,), (mean_high,) = _varying_bootstrap_ends(
+        *_bootstrap_percentile_ends(means_B[:, None], confidence, n_deciding)
+    )
+    low_G, high_G = _varying_bootstrap_ends(low_G, high_G)
     value = second_G - first_G
     return EqualAcceptance(
         acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
@@ -374,7 +376,9 @@ def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
     return 1 + min(wrong, right)
 
 
-def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
+def _bootstrap_percentile_ends(
+    drawn_BG: Floats, confidence: float, n: int
+) -> tuple[Floats, Floats]:
     """Percentiles by column; NaN where more than one in twenty resamples have no value.
 
     Resamples of n questions spread as n - 1 would, and have no t: percentiles further out make up
@@ -391,7 +395,7 @@ def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _spread(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def _varying_bootstrap_ends(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Ends that are apart: resamples in which nothing varies prove nothing."""
     flat = high - low < 1e-12
     return np.where(flat, np.nan, low), np.where(flat, np.nan, high)

@@ -106,17 +106,17 @@ def limit_coefficients(
     np.add.at(by_C, number, terms)
     names = (*LIMITS, *(f"majority_stability_{k}" for k in majorities))
     total = by_C.sum(axis=0)
-    values = _values(total, n_values, len(majorities))
-    left_out = _values(total - by_C, n_values, len(majorities))
+    values = _limits_of_coefficients(total, n_values, len(majorities))
+    left_out = _limits_of_coefficients(total - by_C, n_values, len(majorities))
     return tuple(
-        _coefficient(
+        _limit_coefficient_interval(
             name, float(values[i]), left_out[:, i], len(shares), confidence, weights_C=by_C[:, 0]
         )
         for i, name in enumerate(names)
     )
 
 
-def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
+def _limits_of_coefficients(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
     """Every coefficient from sums of [1, sum p^2, entropy, stabilities, p]."""
     q = total_T[..., 0]
     agreement = divide(total_T[..., 1], q)
@@ -135,7 +135,7 @@ def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
     return np.stack([agreement, alpha, ac1, prediger, entropy, 1 - agreement, *stability], axis=-1)
 
 
-def _coefficient(
+def _limit_coefficient_interval(
     name: str, value: float, left_out_C: Floats, n_units: int, confidence: float, *,
     weights_C: Floats | None = None, words: str = "",
 ) -> Coefficient:  # fmt: skip
@@ -195,15 +195,15 @@ def score_limit(
     by_CV = np.zeros((questions.size, values.size))
     np.add.at(by_CV, number_U, shares)
     total_V = by_CV.sum(axis=0)
-    whole = _alphas(total_V[None, :], shares, mass_U, None, values, level)[0]
-    left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
-    return _coefficient(
+    whole = _alphas_of_distributions(total_V[None, :], shares, mass_U, None, values, level)[0]
+    left_out_C = _alphas_of_distributions(total_V - by_CV, shares, mass_U, number_U, values, level)
+    return _limit_coefficient_interval(
         "krippendorff_alpha", float(whole), left_out_C, int(taking.sum()), confidence,
         words=f", {level} scores, replies without one left out",
     )  # fmt: skip
 
 
-def _alphas(
+def _alphas_of_distributions(
     totals_CV: Floats,
     shares_UV: Floats,
     mass_U: Floats,
@@ -295,10 +295,13 @@ def weighted_bounds(low_NV: ArrayLike, high_NV: ArrayLike, values_V: ArrayLike) 
         or (most < 1 - _ROUNDING).any()
     ):
         raise ValueError(f"{name}: some item has no distribution within its bounds")
-    return ScoreBounds(low_N=-_highest(low, high, -values), high_N=_highest(low, high, values))
+    return ScoreBounds(
+        low_N=-_highest_item_means(low, high, -values),
+        high_N=_highest_item_means(low, high, values),
+    )
 
 
-def _highest(low: Floats, high: Floats, values: Floats) -> Floats:
+def _highest_item_means(low: Floats, high: Floats, values: Floats) -> Floats:
     """The highest mean of each item."""
     none, best = values.size, np.full(len(low), np.nan)
     downward = np.argsort(-values, kind="stable")

@@ -113,7 +113,7 @@ def tempered_step(
     >>> step.low_TK.round(4).tolist()
     [[0.8, 0.2], [0.9412, 0.0588], [1.0, 0.0]]
     """
-    logprobs = _checked(logprobs_K, temperatures)
+    logprobs = _checked_logprobs(logprobs_K, temperatures)
     masses = np.exp(logprobs)
     n_more = None if n_vocabulary is None else max(0, n_vocabulary - logprobs.size)
     beyond = max(0.0, 1 - float(masses.sum())) if n_more != 0 else 0.0
@@ -132,7 +132,7 @@ def tempered_step(
             rest[t] = unseen / (first.sum() + unseen)
             continue
         scaled = np.where(kept, np.exp((logprobs - logprobs.max()) / temperature), 0.0)
-        least, most = _tail(beyond, logprobs, temperature, n_more, capped=capped)
+        least, most = _tempered_tail_sum(beyond, logprobs, temperature, n_more, capped=capped)
         low[t], high[t] = scaled / (scaled.sum() + most), scaled / (scaled.sum() + least)
         rest[t] = most / (scaled.sum() + most)
     return TemperedStep(low_TK=low, high_TK=high, rest_T=rest)
@@ -214,7 +214,7 @@ def _unseen_ties(beyond: float, logprobs_K: Floats, n_more: int | None) -> float
     return most if n_more is None else min(most, float(n_more))
 
 
-def _tail(
+def _tempered_tail_sum(
     beyond: float, logprobs_K: Floats, temperature: float, n_more: int | None, *, capped: bool
 ) -> tuple[float, float]:
     """Least and most of the sum of q^(1/T) over unlisted tokens, in units of the largest's.
@@ -248,7 +248,7 @@ def _tail(
     return 0.0 if capped else packed, spread
 
 
-def _checked(logprobs_K: ArrayLike, temperatures: Sequence[float]) -> NDArray[np.float64]:
+def _checked_logprobs(logprobs_K: ArrayLike, temperatures: Sequence[float]) -> NDArray[np.float64]:
     """The log-probabilities, refusing what are none."""
     logprobs = np.asarray(logprobs_K, dtype=np.float64)
     if logprobs.ndim != 1 or not logprobs.size:

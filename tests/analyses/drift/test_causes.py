@@ -131,7 +131,11 @@ def test_questions_that_are_unknown_at_two_refreshes_are_not_the_same(world, mon
     """Their unknown contents were equal, so that edited questions were a judge that moved."""
     world.go()
     world.items("frozen.jsonl", words="better")
-    by_content, read_bytes, told_apart = from_run._by_content, RunDirectory.read_bytes, []
+    by_content, read_bytes, told_apart = (
+        from_run._drift_anchors_by_content,
+        RunDirectory.read_bytes,
+        [],
+    )
 
     def damaged(run, name):
         data = read_bytes(run, name)
@@ -143,7 +147,7 @@ def test_questions_that_are_unknown_at_two_refreshes_are_not_the_same(world, mon
             told_apart.append(by_content(*told))
         return told_apart[-1]
 
-    monkeypatch.setattr(from_run, "_by_content", lost)
+    monkeypatch.setattr(from_run, "_drift_anchors_by_content", lost)
     found = world.go()
     (verdicts,) = told_apart[-1:]
     assert verdicts.old["content"].unique().to_list() == ["unknown 1"]
@@ -430,7 +434,7 @@ def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
     monkeypatch.setattr(refreshing, "run_sweep", away)
     assert world.go().state == "pending"
     later = datetime.now(UTC) + timedelta(hours=21)
-    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    monkeypatch.setattr(refreshing, "_refresh_time_now", lambda: later)
     world.go()
     closed, following = world.directory.refreshes()
     assert (closed.state, following.state) == ("partial", "open")

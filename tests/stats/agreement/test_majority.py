@@ -55,7 +55,7 @@ def test_hundreds_of_replications_are_parted_and_not_multiplied(monkeypatch):
         assert rows.sum(axis=1).max() == 2 * k, "rows of counts were multiplied out"
         return disjoint_agreement(rows, k)
 
-    majority._halves.cache_clear()
+    majority._halves_of_sampled_ratings.cache_clear()
     monkeypatch.setattr(majority, "disjoint_agreement", refuse)
     rng = np.random.default_rng(0)
     counts = rng.multinomial(500, [0.4, 0.3, 0.2, 0.1], size=400).astype(float)

@@ -43,7 +43,7 @@ def test_the_correlation_is_the_mean_of_all_pairs():
 def test_more_judges_than_questions_correlate_as_their_pairs_do(n_questions):
     rng = np.random.default_rng(3)
     table, within = rng.random((n_questions, 7)), rng.random((n_questions, 7))
-    correlation, left_out = panel._correlations(table, within)
+    correlation, left_out = panel._judge_error_correlations(table, within)
     for found, rows in (
         (correlation, np.arange(n_questions)),
         *((one, np.delete(np.arange(n_questions), q)) for q, one in enumerate(left_out)),
