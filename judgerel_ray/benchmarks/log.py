@@ -191,7 +191,7 @@ def _comparable_item_answerer(text: str) -> str:
 
     Examples
     --------
-    >>> _mark("Model A"), _mark("tie (both bad)")
+    >>> _comparable_item_answerer("Model A"), _comparable_item_answerer("tie (both bad)")
     ('model_a', 'tie_both_bad_')
     """
     return re.sub(r"[\s_()-]+", "_", text.strip().casefold())

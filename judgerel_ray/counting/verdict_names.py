@@ -403,9 +403,9 @@ def _verdict_marks_of_places(names: Sequence[str]) -> dict[str, tuple[str, str, 
 
     Examples
     --------
-    >>> _marks(["A>>B", "A=B", "tie"])
+    >>> _verdict_marks_of_places(["A>>B", "A=B", "tie"])
     {'A>>B': ('A>>B', 'B>>A', 'A'), 'A=B': ('tie', 'tie', None), 'tie': ('tie', 'tie', None)}
-    >>> _marks(["A>B", "A"])
+    >>> _verdict_marks_of_places(["A>B", "A"])
     {}
     """
     found: dict[str, tuple[str, str, str | None]] = {}

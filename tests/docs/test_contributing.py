@@ -253,8 +253,8 @@ def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, cap
     function = as_its_example_says(code["majority_share"], code)
     assert function([[0, 0]]).undefined == "no_verdicts"
     module = agreement.agreement
-    shares = module._statistics
-    monkeypatch.setattr(module, "_statistics", lambda n: (*shares(n), statistic))
+    shares = module._agreement_coefficients
+    monkeypatch.setattr(module, "_agreement_coefficients", lambda n: (*shares(n), statistic))
     monkeypatch.setitem(COEFFICIENTS, "majority_share", function)
     monkeypatch.setitem(words._NAMES, "majority_share", "majority share")
     # Of three verdicts the most frequent has 2, 3, 2, ...: mean (2/3 + 1) / 2 over six of each.
@@ -297,8 +297,8 @@ def test_its_coefficient_passes_no_judge_of_position(states, tmp_path, monkeypat
     if not states:
         statistic = replace(statistic, pooled=False, monotone=False)
     module = agreement.agreement
-    shares = module._statistics
-    monkeypatch.setattr(module, "_statistics", lambda n: (*shares(n), statistic))
+    shares = module._agreement_coefficients
+    monkeypatch.setattr(module, "_agreement_coefficients", lambda n: (*shares(n), statistic))
     monkeypatch.setitem(COEFFICIENTS, "majority_share", code["majority_share"])
     file = by_position(tmp_path / "judgments.csv")
     found = judgerel_ray.gate(file, require="majority_share >= .7").requirements

@@ -92,6 +92,8 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure
     >>> threshold_figures(pl.DataFrame(), pl.DataFrame())
     []
     """
+    if curves.is_empty():
+        return []
     stated = labels.filter(pl.col("criterion").is_null(), pl.col("threshold").is_not_null())
     return [
         _threshold_figure(

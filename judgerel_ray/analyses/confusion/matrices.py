@@ -267,6 +267,8 @@ def scored_matrices(
     >>> list(scored_matrices(confusion_table([]), plain, nothing, UncertaintyOptions()))
     []
     """
+    if confusions.is_empty():
+        return
     plain = dict(zip(verdicts.select(_ASKED).iter_rows(), verdicts["verdict"], strict=True))
     known = {(row["benchmark"], row["item_id"]): row for row in right.iter_rows(named=True)}
     for name, cells in confusions.group_by(*MATRIX, maintain_order=True):

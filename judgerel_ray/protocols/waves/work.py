@@ -91,8 +91,8 @@ def keyed_condition(
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
     >>> blank = blank_condition(
-    ...     Voice(name="m", fingerprint="0"), item, protocol="respond", stage="answer",
-    ...     role="responder", template=load_template("respond", "default"))
+    ...     Voice(name="m", fingerprint="0"), item, RespondSettings(), protocol="respond",
+    ...     stage="answer", role="responder", template=load_template("respond", "default"))
     >>> one = keyed_condition(blank, (Message(role="user", content="a"),))
     >>> two = keyed_condition(blank, (Message(role="user", content="b"),))
     >>> one.condition_key == two.condition_key
