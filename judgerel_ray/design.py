@@ -200,7 +200,7 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
                     first, known = seen.setdefault((voice.name, *mark), (frame, template))
                     if first is frame:
                         fresh.add(voice.name)
-                    elif _may_coincide(first, frame) and known == template:
+                    elif _asks_may_coincide(first, frame) and known == template:
                         coinciding.setdefault(voice.name, (first, item))
                     else:
                         raise _duplicate_request(first, frame, voice.name, item)
@@ -209,7 +209,7 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
                 raise _duplicate_request(first, frame, name, item)
 
 
-def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
+def _asks_may_coincide(first: AskFrame, second: AskFrame) -> bool:
     """Whether two asks draw orders of their own, so that some may be alike by chance.
 
     Nothing but the options of best_of is shown in an order, and one condition has one rule by which

@@ -261,14 +261,14 @@ class Wanted:
     def beyond(self, commit: CommitRecord) -> Iterator[str]:
         """Conditions of a commit that are not planned, or not all of their replications."""
         found = self._found(commit.conditions, commit.judge)
-        planned = {key for key, ranges, spans in found if _is_all(ranges, spans)}
+        planned = {key for key, ranges, spans in found if _run_spans_are_all(ranges, spans)}
         return (key for key in commit.conditions if key not in planned)
 
     def take(self, commit: CommitRecord) -> dict[str, tuple[Range, ...]]:
         """What of a commit is open; it is closed by this."""
         taken: dict[str, tuple[Range, ...]] = {}
         for key, ranges, spans in self._found(commit.conditions, commit.judge):
-            if _is_all(ranges, spans) and all(
+            if _run_spans_are_all(ranges, spans) and all(
                 self.is_open[begin:end].all() for begin, end, _ in spans
             ):
                 fresh = tuple(ranges)
@@ -328,7 +328,7 @@ class Wanted:
                 yield key, ranges, spans
 
 
-def _is_all(ranges: Sequence[Range], spans: Sequence[tuple[int, int, int]]) -> bool:
+def _run_spans_are_all(ranges: Sequence[Range], spans: Sequence[tuple[int, int, int]]) -> bool:
     """Whether the spans of a condition's ranges are as long as these."""
     return sum(end - begin for begin, end, _ in spans) == sum(n for _, n in ranges)
 

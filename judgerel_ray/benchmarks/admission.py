@@ -114,7 +114,7 @@ def resolve_gold(
     asked = [n for n, item in enumerate(resolved) if item.options and item.gold]
     if gold_is != REFERENCE and ties:
         for n in asked:
-            resolved[n] = _with_tie(resolved[n], records, n, gold_is, ties)
+            resolved[n] = _item_with_tie_gold(resolved[n], records, n, gold_is, ties)
         asked = [n for n in asked if resolved[n].gold not in ties.values()]
     if not asked:
         return tuple(resolved), None
@@ -158,7 +158,7 @@ class _SomeItems(NamedTuple):
         return self.records[self.places[n]]
 
 
-def _with_tie(
+def _item_with_tie_gold(
     item: Item, records: Sequence[Record], n: int, gold_is: GoldIs | None, ties: Mapping[str, str]
 ) -> Item:
     """An item whose gold is the verdict of a tie, where it is a word for one."""

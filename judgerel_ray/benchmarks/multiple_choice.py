@@ -149,7 +149,7 @@ def _numbered_columns(record: Record) -> list[str]:
 def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     present = [name for name in ANSWERS if name in record]
     if len(present) != 1:
-        raise _no_answer(record, present)
+        raise _item_answer_column_fault(record, present)
     name = present[0]
     match name:
         case "answer_letter":
@@ -157,7 +157,7 @@ def _right_place(record: Record, options: tuple[Option, ...]) -> int:
         case "answer_from_0" | "answer_from_1":
             return number_place(record, name, len(options), first=int(name[-1]))
         case "answer_text":
-            places = _with_text(record.written(name), options)
+            places = _item_option_text_places(record.written(name), options)
         case _:
             places = _possible_places(record, options)
     if len(places) != 1:
@@ -170,7 +170,7 @@ def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     return places.pop()
 
 
-def _no_answer(record: Record, present: list[str]) -> SweepError:
+def _item_answer_column_fault(record: Record, present: list[str]) -> SweepError:
     """What is wrong where not exactly one column names the answer."""
     if present:
         return record.wrong(f"the answer is given twice: in {' and in '.join(present)}")
@@ -185,7 +185,7 @@ def _no_answer(record: Record, present: list[str]) -> SweepError:
 def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
     """Places an answer may mean: by its letter, and by the text of an option."""
     text = record.written("answer")
-    places = _with_text(text, options)
+    places = _item_option_text_places(text, options)
     stripped = text.strip()
     if len(stripped) == 1 and 0 <= LETTERS.find(stripped.upper()) < len(options):
         places.add(LETTERS.find(stripped.upper()))
@@ -198,5 +198,5 @@ def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
     return places
 
 
-def _with_text(text: str, options: tuple[Option, ...]) -> set[int]:
+def _item_option_text_places(text: str, options: tuple[Option, ...]) -> set[int]:
     return {n for n, option in enumerate(options) if option.text.strip() == text.strip()}

@@ -278,7 +278,7 @@ def known_format(path: str) -> Format | None:
 def file_format(path: str) -> Format:
     """Format that a file's suffix names."""
     found = known_format(path)
-    if found is None and _is_absent(path):
+    if found is None and _is_items_file_absent(path):
         raise SweepError("no such file", where={"file": path}, hint=neighbour(path))
     if found is None:
         raise SweepError(
@@ -311,7 +311,7 @@ def read_text(path: str) -> str:
     return text
 
 
-def _is_absent(path: str) -> bool:
+def _is_items_file_absent(path: str) -> bool:
     """Whether a path of this machine names nothing."""
     try:
         return "://" not in path and not Path(path).exists()
@@ -333,7 +333,7 @@ def read_json_file(path: str) -> object:
         return parse_json(text)
     except json.JSONDecodeError as error:
         first, _, rest = text.strip().partition("\n")
-        lines = rest.strip() != "" and _is_object(first)
+        lines = rest.strip() != "" and _is_items_line_object(first)
         raise SweepError(
             f"broken JSON: {error.msg} at column {error.colno}",
             where={"file": path, "line": error.lineno},
@@ -486,7 +486,7 @@ def _csv_items_file_rows(path: str) -> Iterator[Record]:
         )
 
 
-def _is_object(line: str) -> bool:
+def _is_items_line_object(line: str) -> bool:
     """Whether a line is a whole JSON object by itself."""
     try:
         return isinstance(json.loads(line), dict)

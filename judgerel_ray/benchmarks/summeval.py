@@ -134,7 +134,7 @@ def load_summeval_summaries(path: str) -> tuple[Item, ...]:
 def _read_summeval_ratings(path: str) -> Iterator[tuple[_Rated, Record]]:
     """Summaries with their ratings, one a criterion."""
     if is_folder(path):
-        yield from _of_tables(path)
+        yield from _tabled_summeval_criteria(path)
         return
     for record in read_records(path):
         for rated in _annotated_summeval_criteria(record):
@@ -163,7 +163,7 @@ def _annotated_summeval_criteria(record: Record) -> Iterator[_Rated]:
         )  # fmt: skip
 
 
-def _of_tables(folder: str) -> Iterator[tuple[_Rated, Record]]:
+def _tabled_summeval_criteria(folder: str) -> Iterator[tuple[_Rated, Record]]:
     """Each criterion of a table of texts and one of ratings."""
     inside = [one for one in list_folder(folder) if known_format(one) is not None]
     texts = _summeval_folder_table(folder, inside, "_texts")

@@ -60,13 +60,13 @@ def load_truthfulqa(path: str) -> tuple[Item, ...]:
     found = []
     for index, record in enumerate(records):
         if "Question" in record.fields:
-            found += [(item, record) for item in _of_lists(record, index)]
+            found += [(item, record) for item in _truthfulqa_items_of_lists(record, index)]
         else:
             found.append((_labelled_truthfulqa_item(record, index), record))
     return admit(found, path=path)
 
 
-def _of_lists(record: Record, index: int) -> Iterator[Item]:
+def _truthfulqa_items_of_lists(record: Record, index: int) -> Iterator[Item]:
     """One item an answer of a row of the question file."""
     record.require("Category", "Correct Answers", "Incorrect Answers")
     row = record.whole("item") if "item" in record else index

@@ -227,18 +227,18 @@ def junit(cases: Sequence[Case], *, notes: Sequence[str] = ()) -> str:
     })  # fmt: skip
     for one in cases:
         case = Xml.SubElement(suite, "testcase", {
-            "classname": _in_xml(one.classname), "name": _in_xml(one.name), "time": "0",
+            "classname": _xml_text(one.classname), "name": _xml_text(one.name), "time": "0",
         })  # fmt: skip
         if one.failed or one.undecided:
             kind, word = ("failure", "FAIL") if one.failed else ("error", "INCONCLUSIVE")
-            Xml.SubElement(case, kind, {"type": word, "message": _in_xml(one.message)})
+            Xml.SubElement(case, kind, {"type": word, "message": _xml_text(one.message)})
     if notes:
-        Xml.SubElement(suite, "system-out").text = "\n".join(map(_in_xml, notes))
+        Xml.SubElement(suite, "system-out").text = "\n".join(map(_xml_text, notes))
     Xml.indent(suite)
     head = '<?xml version="1.0" encoding="utf-8"?>'
     return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"
 
 
-def _in_xml(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Text of which XML forbids nothing."""
     return printable(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")

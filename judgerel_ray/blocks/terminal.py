@@ -89,10 +89,10 @@ def _wrapped_terminal_text(text: str, indent: str = "") -> str:
         return "\n".join(lines)
     from rich.text import Text
 
-    return f"\n{indent}".join(_by_rich(Text(text), WIDTH - len(indent)).split("\n"))
+    return f"\n{indent}".join(_terminal_lines_by_rich(Text(text), WIDTH - len(indent)).split("\n"))
 
 
-def _by_rich(one: RenderableType, width: int) -> str:
+def _terminal_lines_by_rich(one: RenderableType, width: int) -> str:
     """What Rich makes of it, which knows how wide each character is."""
     from rich.console import Console
 
@@ -149,4 +149,4 @@ def _terminal_table_grid(
         )
     for line in lines:
         grid.add_row(*(Text(fit_cell(cell)) for cell in line))
-    return _by_rich(grid, WIDTH if fits else _UNWRAPPED)
+    return _terminal_lines_by_rich(grid, WIDTH if fits else _UNWRAPPED)

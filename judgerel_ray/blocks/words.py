@@ -229,7 +229,7 @@ def flag_words(row: Row, *wanted: Flag) -> list[str]:
     ]
 
 
-def _no_interval(row: Row) -> str:
+def _no_interval_cell_words(row: Row) -> str:
     """Why a row has no interval; nothing where it has one."""
     code = row.get("no_interval")
     n = row.get("n_missing" if row.get("missing") == "bounds" else "n_compared") or 0
@@ -239,7 +239,7 @@ def _no_interval(row: Row) -> str:
 
 def estimator_parts(row: Row) -> list[str]:
     """Say how a number was made, by its codes: estimate, interval, floor, and what weakens it."""
-    parts = [str(row.get("statistic") or ""), _no_interval(row)]
+    parts = [str(row.get("statistic") or ""), _no_interval_cell_words(row)]
     if code := row.get("interval_method"):
         method, n = IntervalMethod(str(code)), row.get("n_compared") or row.get("n_replications")
         resamples = cast(int, row.get("n_resamples") or 0)
@@ -272,7 +272,7 @@ def remarks(row: Row) -> list[str]:
     texts += [f"undecided: {why}"] if why else []
     # Why there is no value is said where the value would be.
     if row.get("no_interval") and row["no_interval"] != row.get("undefined"):
-        texts.append(_no_interval(row))
+        texts.append(_no_interval_cell_words(row))
     marked = flag_words(row, *(flag for flag in Flag if flag not in _UNMARKED))
     texts += [text for text in marked if text != why]
     return texts + [_EXTENDED] * (row.get("interval_method") in _DRAWN_OUT)

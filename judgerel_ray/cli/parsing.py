@@ -166,10 +166,10 @@ def _command_flag_spellings(verb: Verb) -> set[str]:
 def _command_flags_of_verb(verb: Verb) -> list[Field[Any]]:
     """Options that are flags, those of many verbs last."""
     named = [one for one in fields(verb.options) if one.kw_only]  # type: ignore[arg-type]
-    return sorted(named, key=lambda one: _is_shared(verb, one.name))
+    return sorted(named, key=lambda one: _is_shared_command_flag(verb, one.name))
 
 
-def _is_shared(verb: Verb, name: str) -> bool:
+def _is_shared_command_flag(verb: Verb, name: str) -> bool:
     """Whether an option is one of many verbs, listed after a verb's own."""
     of_right = isinstance(verb.options, type) and issubclass(verb.options, Labelled)
     return name == "by" or name in (Labelled if of_right else Named).__dataclass_fields__
@@ -370,7 +370,9 @@ class _Command(click.Command):
             record = one.get_help_record(ctx)
             if isinstance(one, click.Option) and record is not None:
                 heading = _WRITING if one.name in PRINTING[self.verb.prints] else "Options"
-                rows[_READING if _is_shared(self.verb, str(one.name)) else heading].append(record)
+                rows[
+                    _READING if _is_shared_command_flag(self.verb, str(one.name)) else heading
+                ].append(record)
         for heading, records in rows.items():
             if records:
                 with formatter.section(heading):

@@ -34,7 +34,7 @@ def source_path(path: str) -> str:
     """
     if path == STANDARD_INPUT:
         return path
-    if "://" in path or _typed_path_exists(path) or _is_sheet(path):
+    if "://" in path or _typed_path_exists(path) or _is_typed_path_sheet(path):
         _check_stdout(path)
         check_regular(path)
         return path
@@ -73,7 +73,7 @@ def judged_path(path: str) -> str:
     return path
 
 
-def _is_sheet(path: str) -> bool:
+def _is_typed_path_sheet(path: str) -> bool:
     """Whether a path names a sheet of a workbook that is there: ``book.xlsx#Sheet2``."""
     from judgerel_ray.counting.files.workbook import book_of  # a path alone needs no Polars
 

@@ -461,10 +461,10 @@ def is_of_the_web(path: str) -> bool:
     scheme does.
     """
     parts = path.split("::")
-    return any(_is_foreign(part, chained=len(parts) > 1) for part in parts)
+    return any(_is_foreign_file_path(part, chained=len(parts) > 1) for part in parts)
 
 
-def _is_foreign(part: str, *, chained: bool) -> bool:
+def _is_foreign_file_path(part: str, *, chained: bool) -> bool:
     """Whether a part of a path has a scheme of the web; in a chain its bare name will do."""
     from fsspec import available_protocols
 

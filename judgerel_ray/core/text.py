@@ -299,7 +299,7 @@ def heading_of(
 
     A name for which `again` is true may come again, and is numbered then: ``x``, ``x.1``.
     """
-    found = {sign: _first_line(text, sign) for sign in (separator, *_BETWEEN)}
+    found = {sign: _first_text_line_names(text, sign) for sign in (separator, *_BETWEEN)}
 
     def worth(sign: str) -> tuple[int, int]:
         n_known = sum(name.lower() in known for name in found[sign])
@@ -319,7 +319,7 @@ def heading_of(
             where=where,
             hint="give it the ending .jsonl, or .json where it is one document",
         )
-    if sign := _other_sign(names, known):
+    if sign := _other_text_separator(names, known):
         raise SweepError(
             f"line 1 has {sign!r} between names, expected {either(*_BETWEEN.values())}",
             where={**where, "line": 1},
@@ -404,7 +404,7 @@ def _text_lines_with_ends(text: str) -> Iterator[str]:
     return (line[0] for line in _LINE.finditer(text))
 
 
-def _other_sign(names: Sequence[str], known: Set[str]) -> str | None:
+def _other_text_separator(names: Sequence[str], known: Set[str]) -> str | None:
     """What else stands between names that are known, where the line is one name to this reader."""
     if len(names) != 1:
         return None
@@ -428,7 +428,7 @@ def _broken_line(reason: str, line: int, separator: str, where: Mapping[str, obj
     return SweepError(f"line {line}: {reason}", where={**where, "line": line}, hint=hint)
 
 
-def _first_line(text: str, sign: str) -> list[str]:
+def _first_text_line_names(text: str, sign: str) -> list[str]:
     """Names in the first line that is not empty, by what stands between them."""
     with _long_fields():
         try:

@@ -223,7 +223,7 @@ class CountedGroups:
                 unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
                 n_orders=possible_orders(shown),
             )  # fmt: skip
-            scale_level = level_of_scale(_with_scales(table.kinds, part), scales)
+            scale_level = level_of_scale(_counted_kinds_with_scales(table.kinds, part), scales)
             group = Group(
                 table=table,
                 unit=unit,
@@ -378,7 +378,7 @@ def _counted_group_menu(
     return distinct if options is None else options, tuple(sorted(scores))
 
 
-def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+def _counted_kinds_with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
     """Kinds of a group, each with every scale there."""
     return kinds.join(part.select("scale").unique(), how="cross") if "scale" in part else kinds
 

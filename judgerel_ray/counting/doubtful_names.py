@@ -55,7 +55,7 @@ def usable_columns(
         spelled = columns(values)
         if spelled is None:
             rows = rows.drop(name)
-            notes.append(_not_read(name, values, source, named))
+            notes.append(_sheet_column_not_read(name, values, source, named))
         elif not spelled.equals(values):
             rows = rows.with_columns(pl.col(name).cast(pl.String).replace(values, spelled))
             pairs = zip(values, spelled, strict=True)
@@ -98,7 +98,9 @@ _CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {
 }
 
 
-def _not_read(name: str, values: pl.Series, source: Source, named: Collection[str]) -> str:
+def _sheet_column_not_read(
+    name: str, values: pl.Series, source: Source, named: Collection[str]
+) -> str:
     """The line of a column that is left out; SweepError where a person named it."""
     nested = values.dtype.is_nested()
     seen = [] if nested else sorted(values.drop_nulls().to_list())
@@ -280,7 +282,7 @@ if it holds the verdict there, move that into the column verdict
     if not others:
         return
     filled = {
-        name: pl.col(name).is_not_null() & ~_is_blank(name, there[name])
+        name: pl.col(name).is_not_null() & ~_is_sheet_text_blank(name, there[name])
         for name in (*columns, *others)
     }
     has_any = pl.any_horizontal(filled[name] for name in columns)
@@ -299,7 +301,7 @@ if it holds the verdict there, move that into the column verdict
             )
 
 
-def _is_blank(name: str, kind: pl.DataType) -> pl.Expr:
+def _is_sheet_text_blank(name: str, kind: pl.DataType) -> pl.Expr:
     """Whether a text stands for nothing."""
     return is_no_value(pl.col(name)).fill_null(False) if kind == pl.String else pl.lit(False)
 

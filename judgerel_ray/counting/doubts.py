@@ -66,7 +66,7 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
     if worded and rated:
         yield from _of_two_minds(judged)
     if rated:
-        yield from _below_all(judged)
+        yield from _doubt_of_lowest_scores(judged)
         yield from _scores_of_two_scales(judged)
     if worded and nested.places is None:  # else verdicts are counted by place
         yield from _verdicts_by_question(judged)
@@ -131,7 +131,7 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
     )
 
 
-def _below_all(nested: UnitRows) -> Iterator[str]:
+def _doubt_of_lowest_scores(nested: UnitRows) -> Iterator[str]:
     """Say that -1 or 0 is apart from all other scores, as programs write that there is none.
 
     On a scale of -1, 0 and 1, or of 0 to 5, it is not.
@@ -290,7 +290,7 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
     ).filter(pl.col(N).sum().over(_ITEM) > 1)  # fmt: skip
     if asked.is_empty():
         return
-    if line := _shares_no_verdict(asked) or _of_pairs(asked):
+    if line := _shares_no_verdict(asked) or _doubt_of_compared_names(asked):
         yield line
 
 
@@ -314,7 +314,7 @@ def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
         return None
     n, verdicts = parts["n"][0], parts["verdicts"][0].to_list()
     words = pl.Series([one for group in verdicts for one in group])
-    if n == _TWO and not any(_is_menu(group) for group in verdicts):
+    if n == _TWO and not any(_are_verdicts_of_choice(group) for group in verdicts):
         return None
     if n > _TWO and words.n_unique() < _MENU_SIZES:
         return None
@@ -325,13 +325,13 @@ def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     )
 
 
-def _is_menu(verdicts: Sequence[str]) -> bool:
+def _are_verdicts_of_choice(verdicts: Sequence[str]) -> bool:
     """Whether verdicts are answers to a choice of two."""
     words = pl.DataFrame({"verdict": verdicts}).select(folded(pl.col("verdict"))).to_series()
     return frozenset(words.str.to_lowercase()) in _MENUS
 
 
-def _of_pairs(asked: pl.DataFrame) -> str | None:
+def _doubt_of_compared_names(asked: pl.DataFrame) -> str | None:
     """The line of questions each of which has two verdicts of many, as names of what it compares.
 
     Judges that err among many verdicts find a third one somewhere. Of grades, neighbors are met
@@ -477,7 +477,7 @@ each by the word it begins with
     marks = explained["key"].str.strip_chars(".,;:!? ").n_unique() < explained.height
     if several.height and (has_text or marks) and several["word"].n_unique() <= _MOST_WORDS:
         listed = ", ".join(
-            f"{_first_spelled(rest, word)} ({n:,} texts)"
+            f"{_doubted_word_as_spelled(rest, word)} ({n:,} texts)"
             for word, n in several.sort("n", descending=True).select("word", "texts").iter_rows()
         )
         yield (
@@ -486,7 +486,7 @@ each by the word it begins with
         )
 
 
-def _first_spelled(rest: pl.DataFrame, word: str) -> str:
+def _doubted_word_as_spelled(rest: pl.DataFrame, word: str) -> str:
     """The leading word as the commonest of its texts spells it."""
     text = rest.filter(pl.col("word") == word)["text"].str.extract(LEADING, 1)[0]
     return str(text)

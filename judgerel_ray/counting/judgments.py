@@ -176,7 +176,7 @@ def _tally_rows(
             kept, lines = once_each(frame, columns)
             if lines:
                 _refuse_files_alike(source)
-            if lines and _first_twice(kept).is_empty():
+            if lines and _first_held_twice(kept).is_empty():
                 again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
                 return _tally_rows(again, extra=extra, exact_values=exact_values, reads=reads)
             refuse_twice(rows, source)
@@ -437,8 +437,8 @@ def _judgment_number_as_written(name: str, got: str) -> str:
     """
     pointed, thousands = got.replace(",", "."), got.replace(",", "")
     a_point = got.count(",") == 1 and re.fullmatch(r"[+-]?\d*\.\d+", pointed) is not None
-    a_point = a_point and _may_be(name, pointed)
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got) and _may_be(name, thousands):
+    a_point = a_point and _column_may_hold(name, pointed)
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got) and _column_may_hold(name, thousands):
         hint = f"write {thousands}: digits without commas"
         return f"{hint}, or {pointed} where a point is meant" if a_point else hint
     if a_point:
@@ -446,10 +446,10 @@ def _judgment_number_as_written(name: str, got: str) -> str:
     number = re.fullmatch(r"([+-]?\d+(?:[.,]\d+)?) *%", got)
     if number is not None:
         bare = number[1].replace(",", ".")
-        if name not in _SHARES and _may_be(name, bare):
+        if name not in _SHARES and _column_may_hold(name, bare):
             return f"write {bare}: a number, no sign behind it"
         share = f"{float(bare) / _HUNDRED:g}"
-        if name in _SHARES and _may_be(name, share):
+        if name in _SHARES and _column_may_hold(name, share):
             return f"write {share}: a share of 1, not a percentage"
     if name in _ADVICE:
         return _ADVICE[name]
@@ -457,18 +457,18 @@ def _judgment_number_as_written(name: str, got: str) -> str:
     if out_of is not None and float(out_of[1]) <= float(out_of[2]):
         if name in _SHARES:
             return f"write {float(out_of[1]) / float(out_of[2]):.4g}: a share of 1"
-        if _may_be(name, out_of[1]):
+        if _column_may_hold(name, out_of[1]):
             return f"write {out_of[1]}: the number alone, where all are out of {out_of[2]}"
     all_of = re.findall(r"(?<![\w.,])\d+(?:[.,]\d+)*", got)  # of a range or a date none is meant
     numbers = re.findall(r"(?<![\w.,/-])[+-]?\d+(?:\.\d+)?(?![\w.,/%-])", got)
-    if len(all_of) == len(numbers) == 1 and _may_be(name, numbers[0]):
+    if len(all_of) == len(numbers) == 1 and _column_may_hold(name, numbers[0]):
         return f"write {numbers[0]}: the number alone"
     if name == "temperature":
         return "write the temperature that was used, or leave it empty where nobody knows it"
     return f"leave it empty where there is no {name}"
 
 
-def _may_be(name: str, number: str) -> bool:
+def _column_may_hold(name: str, number: str) -> bool:
     """Whether a column of that name may hold a number that is written so."""
     if name in WHOLE:
         return number.removeprefix("+").isdecimal()
@@ -510,7 +510,7 @@ def _mended_row(what: str) -> str:
     return f"mend that row{none}"
 
 
-def _first_twice(rows: pl.LazyFrame) -> pl.DataFrame:
+def _first_held_twice(rows: pl.LazyFrame) -> pl.DataFrame:
     """The first replication of a unit that several rows hold, and how many do; empty without."""
     unit = [
         name for name in identifying_columns(rows.collect_schema().names()) if name not in KINDS
@@ -528,12 +528,14 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
     >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["A"]})
     >>> refuse_twice(rows, Source(rows=rows))
     """
-    twice = _first_twice(rows)
+    twice = _first_held_twice(rows)
     if twice.is_empty():
         return
     first = twice.row(0, named=True)
     n = first.pop("__n")
-    shown = {name: _as_typed(value) for name, value in first.items() if value is not None}
+    shown = {
+        name: _judgment_value_as_typed(value) for name, value in first.items() if value is not None
+    }
     where = {**source.where, **shown}
     name = _unread_telling_column(rows, [*first])
     if name is None:
@@ -593,6 +595,6 @@ def _unread_telling_column(rows: pl.LazyFrame, unit: Sequence[str]) -> str | Non
     return None
 
 
-def _as_typed(value: object) -> object:
+def _judgment_value_as_typed(value: object) -> object:
     """A value as people write it: a temperature of 0, not of 0.0."""
     return f"{value:g}" if isinstance(value, float) else value

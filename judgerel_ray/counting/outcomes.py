@@ -136,7 +136,9 @@ def failed_requests(
     rows = source.rows if isinstance(source, Tally) else source
     columns = rows.collect_schema().names()
     failed = pl.col("outcome").cast(pl.String) == Outcome.FAILED.value
-    if "outcome" not in columns or (isinstance(source, Tally) and not _any_failed(source)):
+    if "outcome" not in columns or (
+        isinstance(source, Tally) and not _any_counted_row_failed(source)
+    ):
         rows, failed = rows.head(0), pl.lit(False)
     reason = reason_of(pl.col("finish_reason")) if "finish_reason" in columns else pl.lit(UNKNOWN)
     chosen = failed & is_judge(columns)
@@ -167,15 +169,15 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
     return pl.coalesce(text.str.extract(_CODE), known)
 
 
-def _any_failed(tally: Tally) -> bool:
+def _any_counted_row_failed(tally: Tally) -> bool:
     """Whether any row failed, by the counts."""
     kinds = tally.nested.kinds  # few, whatever the number of questions
-    if "outcome" not in kinds.columns or not _may_fail(kinds):
+    if "outcome" not in kinds.columns or not _counted_kinds_may_fail(kinds):
         return False
-    return _may_fail(tally.nested.seen())
+    return _counted_kinds_may_fail(tally.nested.seen())
 
 
-def _may_fail(kinds: pl.DataFrame) -> bool:
+def _counted_kinds_may_fail(kinds: pl.DataFrame) -> bool:
     """Whether failed is among kinds of rows."""
     return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())
 
@@ -212,13 +214,13 @@ def read_refusals(run: RunDirectory, ledger: Ledger, session: int = 0) -> Refusa
 
     Effects: reads the judgments of those commits that hold failures, and no others.
     """
-    found = _by_reason(run, ledger)
+    found = _failure_counts_by_reason(run, ledger)
     commits = tuple(one for one in ledger.commits if one.session == session)
-    now = _by_reason(run, replace(ledger, commits=commits))
+    now = _failure_counts_by_reason(run, replace(ledger, commits=commits))
     return Refusals(reasons=found, now=sum(n for reason, n in now.items() if reason != NOT_SENT))
 
 
-def _by_reason(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
+def _failure_counts_by_reason(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     """Failed rows of some commits, counted by reason."""
     from judgerel_ray.store import reading
 

@@ -311,7 +311,7 @@ def _refuse_gold_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
     several = right.group_by(pl.exclude(GOLD)).len().filter(pl.col("len") > 1)
     whose = "an item_id has several right answers, and gold does not name their benchmark"
     if several.is_empty() and _PLACE in rows.columns:
-        several = _of_several(rows, right, _PLACE)
+        several = _ambiguous_gold_items(rows, right, _PLACE)
         whose = "items of several benchmarks share an item_id, and gold does not name the benchmark"
     shared = several.join(rows.select(ITEM).unique(), on=ITEM, how="semi").sort(ITEM)
     if shared.height:
@@ -330,13 +330,13 @@ def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
         return
     keys = [name for name in QUESTION_COLUMNS if name in rows.collect_schema()]
     asked = rows.select(keys).unique().collect().cast({ITEM: pl.String}).drop_nulls(_CRITERION)
-    shared = _of_several(asked, right, _CRITERION).sort(ITEM)
+    shared = _ambiguous_gold_items(asked, right, _CRITERION).sort(ITEM)
     if shared.height:
         whose = "items were judged by several criteria, and gold does not name the criterion"
         raise _gold_namesakes_refusal(whose, shared, _CRITERION)
 
 
-def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
+def _ambiguous_gold_items(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
     """Items with gold that rows have with several values of a column."""
     keys = [name for name in QUESTION_COLUMNS if name in right.columns and name in rows.columns]
     asked = rows.select(column, *keys).unique().join(right, on=keys, how="semi")

@@ -101,12 +101,12 @@ class Snapshot:
         reading = reading or Written()
         run = run_at(source)
         if run is None:
-            yield _of_rows(source, reading, apart, columns)
+            yield _snapshot_of_sheet_rows(source, reading, apart, columns)
             return
         from judgerel_ray.store import reading as naming_the_run
 
         with naming_the_run(name_of(source)):
-            yield _of_run(run, name_of(source), reading, apart, empty=empty)
+            yield _snapshot_of_run_rows(run, name_of(source), reading, apart, empty=empty)
 
     @property
     def keyed(self) -> pl.LazyFrame:
@@ -253,7 +253,7 @@ def open_run(source: JudgmentSource | RunDirectory) -> RunDirectory:
     return RunDirectory.open(name_of(source))
 
 
-def _of_run(
+def _snapshot_of_run_rows(
     run: RunDirectory, name: str, reading: Written, apart: Sequence[str], *, empty: bool
 ) -> Snapshot:
     """Judgments of a run, of its committed rows."""
@@ -301,7 +301,7 @@ def _of_run(
     )  # fmt: skip
 
 
-def _of_rows(
+def _snapshot_of_sheet_rows(
     source: JudgmentSource | RunDirectory,
     reading: Written,
     apart: Sequence[str],

@@ -104,7 +104,7 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         looks = await all_or_first_error(explorer.look(prefix, n_listed) for prefix in prefixes)
         for prefix, found in zip(prefixes, looks, strict=True):
             tree.tell(prefix, found.tokens, found.logprobs)
-    estimate = await _with_replies(tree, condition, menu, scoring, explorer)
+    estimate = await _settle_tokens_by_replies(tree, condition, menu, scoring, explorer)
     return tree_text(tree, menu, estimate)
 
 
@@ -136,7 +136,7 @@ def _token_finish_reason(prefix: TokenIds, ended: bool, end_tokens: frozenset[in
     return "stop" if prefix and prefix[-1] in end_tokens else "length"
 
 
-async def _with_replies(
+async def _settle_tokens_by_replies(
     tree: TokenTree, condition: Condition, menu: Menu, scoring: Scoring, explorer: Explorer
 ) -> list[list[float]] | None:
     """Settle what stayed open by sampled replies; None where none are drawn."""

@@ -73,7 +73,7 @@ def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
     """
     found = prompt_encoder(spec)
     if found is None:
-        return _by_characters, "estimated"
+        return _token_count_by_characters, "estimated"
     encoder = found.encoder
     how = "counted" if found.is_whole else "counted without chat template"
     return lambda prompt: len(encoder.encode(prompt)[1]), how
@@ -207,7 +207,7 @@ def _bytes_each(spec: EngineSpec) -> float:
     return 4.0 if spec.dtype in {"float32", "float"} else 2.0
 
 
-def _by_characters(prompt: tuple[Message, ...]) -> int:
+def _token_count_by_characters(prompt: tuple[Message, ...]) -> int:
     """Characters / 4, the usual rule of thumb for English."""
     return sum(len(message.content) for message in prompt) // CHARACTERS_PER_TOKEN
 

@@ -144,7 +144,7 @@ def connected(address: str | None) -> Iterator[bool]:
             demand([])
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         ray.shutdown()
-        raise _no_cluster(error, wanted) from error
+        raise _no_ray_cluster_error(error, wanted) from error
     try:
         with terminated_as_interrupted(), short_notices():
             yield not wanted
@@ -166,10 +166,10 @@ def _join_ray_cluster(wanted: str | None) -> None:
         ray.init(address="local", include_dashboard=False, **quiet)
     except Exception as error:  # a bare one is raised where a node is slow to start
         ray.shutdown()
-        raise _no_cluster(error, wanted) from error
+        raise _no_ray_cluster_error(error, wanted) from error
 
 
-def _no_cluster(error: Exception, wanted: str | None) -> EngineStartError:
+def _no_ray_cluster_error(error: Exception, wanted: str | None) -> EngineStartError:
     """What is said where Ray does not start, or its cluster cannot be joined."""
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return EngineStartError(

@@ -161,7 +161,7 @@ class JudgeActor:
         except EngineStartError as error:
             if self._spec.in_process:
                 raise
-            raise _with_log(error, node) from error
+            raise _actor_log_error(error, node) from error
         self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
         longest = facts.max_model_len or DEFAULT_TOKENS_EACH
@@ -464,7 +464,7 @@ def _next_block(
     return Ask(condition=replace(ask.condition, block=goal.block), first=n, n=goal.n - n)
 
 
-def _with_log(error: EngineStartError, node: str) -> EngineStartError:
+def _actor_log_error(error: EngineStartError, node: str) -> EngineStartError:
     """Why an engine did not come up, with the cause that its log names and where that log lies."""
     log, cause = error_log(), last_error_line(error_log_tail())
     problem = error.problem

@@ -34,7 +34,7 @@ def recall_for_idle(pool: JudgePool) -> None:
     busy.sort(key=lambda slot: -sum(sent.units for sent in slot.leases.values()))
     for slot in busy[: len(idle)]:
         for dispatched in reversed(slot.leases.values()):
-            if _is_divisible(dispatched):
+            if _is_lease_divisible(dispatched):
                 dispatched.recalled = True
                 slot.handle.actor.recall.remote(dispatched.lease.lease, dispatched.lease.attempt)
                 break
@@ -44,7 +44,7 @@ def spare_engines(pool: JudgePool, *, at: float) -> list[Slot]:
     """Idle engines of a judge whose last leases are at work elsewhere and stay there."""
     idle = [slot for slot in pool.slots.values() if not slot.leases]
     busy = [slot for slot in pool.slots.values() if not slot.apart]
-    shared = any(_is_divisible(sent) for slot in busy for sent in slot.leases.values())
+    shared = any(_is_lease_divisible(sent) for slot in busy for sent in slot.leases.values())
     if pool.has_work or not pool.at_work or not idle or shared:
         pool.straggling_since = None
         return []
@@ -53,7 +53,7 @@ def spare_engines(pool: JudgePool, *, at: float) -> list[Slot]:
     return idle if at - pool.straggling_since >= SPARE_AFTER_S else []
 
 
-def _is_divisible(sent: Dispatched) -> bool:
+def _is_lease_divisible(sent: Dispatched) -> bool:
     """Whether a lease could give something back."""
     return sent.lease.n_pieces > 1 and not sent.recalled
 
@@ -98,7 +98,7 @@ class Placement:
             self._drop_surplus(pool, wanted)
             while len(pool.slots) < wanted and self._fits(pool):
                 self._make(pool)
-            if not _n_settled(pool):
+            if not _n_actors_with_room(pool):
                 self._evict_idle(keep)
         self._ask_cluster()
 
@@ -117,13 +117,13 @@ class Placement:
         Those kept for a later wave make way only for a judge that has no engine at all.
         """
         waiting = [pool for pool in self._pools.values() if pool.has_work]
-        short = [pool for pool in waiting if _n_settled(pool) < self._wanted(pool)]
+        short = [pool for pool in waiting if _n_actors_with_room(pool) < self._wanted(pool)]
         for pool in self._pools.values():
             spare = spare_engines(pool, at=self._outside.now())
             for other in short:
                 if _node_needs_of_actor(other) != _node_needs_of_actor(pool):
                     continue  # a GPU is no use to it, or nothing else is
-                if pool.name in keep and _n_settled(other):
+                if pool.name in keep and _n_actors_with_room(other):
                     continue
                 for slot in spare:
                     self._leave(pool, slot)
@@ -358,7 +358,7 @@ class Placement:
             yield pool, slot
 
 
-def _n_settled(pool: JudgePool) -> int:
+def _n_actors_with_room(pool: JudgePool) -> int:
     """Engines of a judge that have room, or had it when they were made."""
     return sum(not slot.waits for slot in pool.slots.values())
 

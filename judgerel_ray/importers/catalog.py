@@ -92,7 +92,7 @@ def read_foreign_judgments(
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=nearest_name(format_name.lower(), IMPORTERS),
         )
-    if format_name == AUTO and _is_table([path]):
+    if format_name == AUTO and _is_imported_table([path]):
         format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
@@ -117,7 +117,7 @@ def read_foreign_judgments(
     return import_table(path, mapping)
 
 
-def _is_table(paths: Sequence[str]) -> bool:
+def _is_imported_table(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
     from judgerel_ray.counting.files.workbook import book_of
     from judgerel_ray.importers.logs.asked import is_log
@@ -169,7 +169,7 @@ def write_judgments_file(
     Effects: writes one file, whole. Retry: safe.
     """
     was_auto = format_name == AUTO
-    if was_auto and _is_table(paths):
+    if was_auto and _is_imported_table(paths):
         format_name = "table"
     is_plain = mapping is None and role is None and not reread
     is_log = is_plain and (format_name == AUTO or format_name in LOG_FORMATS)

@@ -82,7 +82,7 @@ def import_people(path: str) -> pl.DataFrame:
         seen[kind] += 1
     first: dict[tuple[str, str], str] = {}
     rows = [
-        (_kind(rating.rater), item.benchmark, rating.criterion, _first_alike(item, first),
+        (_kind(rating.rater), item.benchmark, rating.criterion, _first_alike_item(item, first),
          _rated_option(item, rating.responder), number[item.benchmark, rating.rater],
          *_verdict_and_score(item, rating.label, rating.score), Outcome.SCORED.value)
         for item in items for rating in item.ratings
@@ -158,7 +158,7 @@ def _rated_option(item: Item, responder: str | None) -> str:
     return f"{item.item_id}/{responder}" if several else item.item_id
 
 
-def _first_alike(item: Item, first: dict[tuple[str, str], str]) -> str:
+def _first_alike_item(item: Item, first: dict[tuple[str, str], str]) -> str:
     """The first item about the same as this one."""
     about = first_part(item.context) if item.context else item.item_id
     return first.setdefault((item.benchmark, about), item.item_id)

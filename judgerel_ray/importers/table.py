@@ -154,14 +154,14 @@ def import_table(path: str | Sequence[str], mapping: TableMapping | None = None)
     path = source.name
     beside: tuple[str, ...] = ()
     if mapping.repeats is not None:
-        beside = _beside_note(source.rows.collect_schema().names(), mapping.repeats)
+        beside = _imported_repeats_note(source.rows.collect_schema().names(), mapping.repeats)
     with readable(source.where):
         source = understood(
-            _with_values(source, mapping), mapping.columns,
+            _imported_rows_with_values(source, mapping), mapping.columns,
             repeats=mapping.repeats, missing=mapping.missing,
         )  # fmt: skip
         names = source.rows.collect_schema().names()
-        rows = source.rows.with_columns(_without_missing(names, mapping.missing))
+        rows = source.rows.with_columns(_imported_without_missing(names, mapping.missing))
         rows, read = as_numbers(rows)
         rows, filled = filled_down(rows, names)
         table = rows.collect()
@@ -169,7 +169,7 @@ def import_table(path: str | Sequence[str], mapping: TableMapping | None = None)
             once, copies = once_each(rows, names)
             table, read = once.collect(), [*read, *copies]
     found = table.select(sorted((name for name in names if name in _KNOWN), key=_KNOWN.index))
-    found = found.with_columns(_with_defaults(found.columns, mapping.values))
+    found = found.with_columns(_imported_with_defaults(found.columns, mapping.values))
     if mapping.order:
         found = found.with_columns(_scores_by_place(found, mapping.order, path))
     for column in found:
@@ -193,7 +193,7 @@ def import_table(path: str | Sequence[str], mapping: TableMapping | None = None)
     return typed.cast({REPLICATION: pl.Int64})
 
 
-def _with_values(source: Source, mapping: TableMapping) -> Source:
+def _imported_rows_with_values(source: Source, mapping: TableMapping) -> Source:
     """The rows with what is stated of all of them, where no column says it."""
     there = {*source.rows.collect_schema(), *mapping.columns}
     stated = {name: text for name, text in mapping.values.items() if name not in there}
@@ -216,7 +216,7 @@ def _imported_gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     return () if unmatched is None else (unmatched.line(),)
 
 
-def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
+def _imported_repeats_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
     """Warn of columns side by side that go by names, as those of several judges do."""
     beside = [name for name in columns if fnmatchcase(name, pattern)]
     fixed = re.split(r"[*?]|\[[^]]*\]", pattern)
@@ -248,7 +248,7 @@ def _require_whole(typed: pl.DataFrame, path: str) -> None:
         )
 
 
-def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
+def _imported_without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
     """Verdicts and scores, null where another value says that there is none."""
     numbers = [number for text in missing if (number := _number_of_imported_text(text)) is not None]
     gone = {
@@ -263,7 +263,7 @@ def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.
     ]
 
 
-def _with_defaults(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
+def _imported_with_defaults(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
     """Columns with what they hold where the table says nothing."""
     return [
         (pl.col(name).cast(pl.String).fill_null(text) if name in columns else pl.lit(text)).alias(

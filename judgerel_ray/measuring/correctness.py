@@ -270,7 +270,7 @@ def kappa_rows(
     >>> [(name, round(value, 3)) for name, value in found.select("coefficient", "value").rows()]
     [('cohen_kappa', 0.667)]
     """
-    known = rows.filter(pl.col(GOLD).is_not_null() | _has_people(rows))
+    known = rows.filter(pl.col(GOLD).is_not_null() | _rows_have_people_labels(rows))
     known = item_number(known, group.unit)
     for level in dict.fromkeys(levels or (group.level,)) if names else ():
         policies = missing if group.n_without else MISSING[:1]
@@ -291,7 +291,7 @@ def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level)
     floor = kappa_floor(found)
     interval = kappa_ends(found, group.intervals)
     row = _kappa_row_of_group(group, found, level, policy, why, interval)
-    counted = 0.0 if why else _n_counted(known, policy, level)
+    counted = 0.0 if why else _n_judgments_in_kappa(known, policy, level)
     left_out = 0 if why or level == "nominal" else _n_not_numbers(known)
     noted = [(Flag.LABELS_NO_NUMBERS, (float(left_out),))] if left_out else []
     return {
@@ -463,13 +463,13 @@ def _n_not_numbers(known: pl.DataFrame) -> int:
     return strange.select(_ITEM, "text").unique().height
 
 
-def _n_counted(known: pl.DataFrame, policy: Missing, level: Level) -> int:
+def _n_judgments_in_kappa(known: pl.DataFrame, policy: Missing, level: Level) -> int:
     """Judgments that have a label and count by the policy."""
     value = value_of(policy) if level == "nominal" else number_of_row()
     return int(known.filter(value.is_not_null())[N].sum())
 
 
-def _has_people(rows: pl.DataFrame) -> pl.Expr:
+def _rows_have_people_labels(rows: pl.DataFrame) -> pl.Expr:
     """Tell rows that people labelled, though no label may be the commonest."""
     return pl.col(PEOPLE).is_not_null() if PEOPLE in rows.columns else pl.lit(False)
 
@@ -501,7 +501,7 @@ def kappa_of_sides(
     """
     both = [one.with_columns(__side=pl.lit(side)) for side, one in enumerate((first, second))]
     known = item_number(pl.concat(both, how="diagonal_relaxed"), unit)
-    known = known.filter(pl.col(GOLD).is_not_null() | _has_people(known))
+    known = known.filter(pl.col(GOLD).is_not_null() | _rows_have_people_labels(known))
     known = known.with_columns((2 * pl.col(_ITEM) + pl.col("__side")).alias(_ITEM))
     pairs = labelled_pairs(known, policy, level)
     values = np.unique(np.concatenate([pairs.labels_N, pairs.verdicts_N]))

@@ -417,7 +417,7 @@ def weighted_table(
         values = None if scale is None else scale_scores(scale)
         if values is not None:
             refuse_off_scale(part["verdict"].unique().sort().to_list(), str(name), values)
-            parts.append(_of_scale(part, values))
+            parts.append(_response_scores_on_scale(part, values))
     return pl.concat(parts).sort(RESPONSE, nulls_last=True)
 
 
@@ -470,7 +470,7 @@ def weighted_summary(weighted: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _of_scale(part: pl.DataFrame, values: Mapping[str, float]) -> pl.DataFrame:
+def _response_scores_on_scale(part: pl.DataFrame, values: Mapping[str, float]) -> pl.DataFrame:
     """Scores of the responses rated on one scale."""
     units = part.select(RESPONSE).unique(maintain_order=True).with_row_index("__unit")
     coded = part.join(units, on=RESPONSE, nulls_equal=True)

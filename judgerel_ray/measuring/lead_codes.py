@@ -76,7 +76,7 @@ class LeadCode(StrEnum):
 _BEFORE_ANSWER = ":"
 
 
-def _with_answer(code: LeadCode, answer: str | None) -> str:
+def _lead_code_with_answer(code: LeadCode, answer: str | None) -> str:
     """A habit as the column ``lead`` holds it: its code, and the answer or place always given."""
     return f"{code.value}{_BEFORE_ANSWER}{answer}"
 
@@ -112,10 +112,10 @@ class Replies:
     def habit(self) -> str | None:
         """The code of a judge that gives one answer, or names one place, whatever is asked."""
         if len(self.places) == 1 and (place := min(self.places)) != self.only:
-            return _with_answer(LeadCode.ONE_PLACE, place)
+            return _lead_code_with_answer(LeadCode.ONE_PLACE, place)
         # One option at several places is no habit: it may be the better one of every question.
         stays = self.only is not None and len(self.places) <= 1
-        return _with_answer(LeadCode.ONE_ANSWER, self.only) if stays else None
+        return _lead_code_with_answer(LeadCode.ONE_ANSWER, self.only) if stays else None
 
     @property
     def flag(self) -> Noted | None:

@@ -106,7 +106,7 @@ def reproducible_rows(
                 group, facets, policy, pair_names, level, moments_U3
             )
         if moments_U3 is None:
-            others = [name for name in coefficients if _is_pooled(name)]
+            others = [name for name in coefficients if _is_coefficient_pooled(name)]
             yield from _pooled_rows(group, facets, policy, others)
     if "class_agreement" in coefficients and moments_U3 is None:
         yield from _class_rows(group, facets)
@@ -136,7 +136,7 @@ def several_prompts(group: Group) -> bool:
     return bool(crossed_units(levels, n_ratings_U).starts_I.size)
 
 
-def _is_pooled(name: str) -> bool:
+def _is_coefficient_pooled(name: str) -> bool:
     """Whether a coefficient of more than two judgments is also of an item at all its levels."""
     declared = declaration(name)
     return declared is not None and declared.pooled

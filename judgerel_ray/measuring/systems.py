@@ -53,7 +53,7 @@ def with_confidences(
     [(0.5, 0.5), (0.5, 0.5), (1.0, 0.0)]
     """
     for table in chances:
-        rows = _with_chances(rows, table)
+        rows = _system_rows_with_chances(rows, table)
     stated = pl.col("confidence") if "confidence" in rows.columns else pl.lit(None)
     rows = rows.with_columns(stated=stated.cast(pl.Float64).fill_nan(None))
     rows = rows.with_columns(
@@ -67,10 +67,10 @@ def with_confidences(
                 where={ITEM: outside[ITEM][0]} if ITEM in outside.columns else None,
                 hint="divide percentages by 100" if 1 < float(outside[name][0]) <= 100 else None,
             )
-    return _with_votes(rows, unit).cast(dict.fromkeys(CONFIDENCES, pl.Float64))
+    return _system_rows_with_votes(rows, unit).cast(dict.fromkeys(CONFIDENCES, pl.Float64))
 
 
-def _with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
+def _system_rows_with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
     """Margins and probabilities that lie in a table of their own, where the rows say nothing."""
     if chances.is_empty():
         return rows
@@ -85,7 +85,7 @@ def _with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+def _system_rows_with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     """Agreement and support among the other replications of the question."""
     votes = rows.group_by(*unit, "verdict").agg(__votes=pl.len().cast(pl.Int64))
     spoken = votes.with_columns(
@@ -220,7 +220,7 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
                 f"judgments need a column {name!r}, got {quote_columns(columns)}",
                 hint="a column item_id of the question, and verdict of the answer that was chosen",
             )
-    frame = judgments.filter(_is_answer(columns))
+    frame = judgments.filter(_is_measured_system_answer(columns))
     if "block" in columns:
         frame = frame.filter(pl.col("block").fill_null(0) == 0)
     if "outcome" in columns:
@@ -259,7 +259,7 @@ def system_label(name: Mapping[str, object], columns: Sequence[str]) -> str:
     return ", ".join([*([" ".join(plain)] if plain else []), *rest]) or NOBODY
 
 
-def _is_answer(columns: Sequence[str]) -> pl.Expr:
+def _is_measured_system_answer(columns: Sequence[str]) -> pl.Expr:
     """Rows of verdicts, and selections that could not be read, after which nobody answers."""
     judged = is_judge(columns)
     if not {"role", "stage", "outcome"} <= set(columns):

@@ -165,7 +165,7 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     if not _paper_file_ending(path) and is_folder(path):
         return scored_answers(path)
     if _paper_file_ending(path) in _TABLES:
-        rows = _from_table(path)
+        rows = _paper_release_from_table(path)
     elif _paper_file_ending(path) in (".zip", ".json"):
         rows = pl.DataFrame(
             [
@@ -268,7 +268,7 @@ def _temperature_of_paper_key(name: str, place: str) -> float:
     return number
 
 
-def _from_table(path: str) -> pl.DataFrame:
+def _paper_release_from_table(path: str) -> pl.DataFrame:
     """A table in the types of `_COLUMNS`, its rows checked."""
     table = _read_paper_table(path)
     if set(TABLE) <= set(table.columns):

@@ -99,7 +99,9 @@ def altered(files: Disk | Bucket, vouched: Iterable[Vouched]) -> tuple[str, ...]
     ('a',)
     """
     wanted = list(vouched)
-    n_readers = files.n_readers if isinstance(files, Bucket) else min(_AT_A_TIME, _n_cores())
+    n_readers = (
+        files.n_readers if isinstance(files, Bucket) else min(_AT_A_TIME, _n_cores_for_digests())
+    )
     whole = parallel_map(partial(_is_stored_file_whole, files), wanted, n_readers)
     return tuple(one.name for one, is_whole in zip(wanted, whole, strict=True) if not is_whole)
 
@@ -143,6 +145,6 @@ def _adjacent_stored_sections(
     return runs
 
 
-def _n_cores() -> int:
+def _n_cores_for_digests() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -168,7 +168,7 @@ def _series_lease_file_holder(files: Disk | Bucket, number: int) -> HeldLease | 
     """
     name = _series_lease_file_name(number)
     content = unseal(files.find(name), name)
-    if content is None or _is_over(content):
+    if content is None or _is_series_lease_over(content):
         return None
     return HeldLease(
         number=number,
@@ -177,7 +177,7 @@ def _series_lease_file_holder(files: Disk | Bucket, number: int) -> HeldLease | 
     )
 
 
-def _is_over(content: Mapping[str, object]) -> bool:
+def _is_series_lease_over(content: Mapping[str, object]) -> bool:
     """Whether a lease was released, has expired, or its holder is gone from this host."""
     boot = boot_name()
     is_here = (content.get("host"), content.get("boot")) == (socket.gethostname(), boot)

@@ -130,13 +130,13 @@ def check_output(output: Output) -> None:
         page = "a page of report may lie directly in it, any other file elsewhere"
         raise SweepError(problem, where={**where, "run": run}, hint=page if is_page else _ANOTHER)
     # Pages and items are read from no folder, but others' files of the same ending may be.
-    may_share = is_page or (output.kind == "items" and _may_replace(output))
+    may_share = is_page or (output.kind == "items" and _may_replace_output_file(output))
     for source in output.reads:
         if how := path_conflict(output.path, source, may_share=may_share):
             raise SweepError(how, where={**where, "read": source}, hint=_ANOTHER)
     # Whether the new content is the same is known once there is any; what is evidently somebody
     # else's is refused before anything is read.
-    if not (output.force or _may_replace(output)):
+    if not (output.force or _may_replace_output_file(output)):
         raise _output_file_stays(output, "a file that judgerel did not write as its kind of output")
 
 
@@ -147,7 +147,7 @@ def _check_output_file_place(path: str, where: dict[str, str]) -> None:
         raise none
     try:
         real = Path(os.path.realpath(path))
-        is_there = _is_there(real)
+        is_there = _is_output_file_there(real)
     except (OSError, ValueError):  # a null byte, a name too long, links in a circle
         raise none from None
     if is_there and not real.is_file():
@@ -162,7 +162,7 @@ def _check_output_file_place(path: str, where: dict[str, str]) -> None:
         raise SweepError("--out may not be written", where=where)
 
 
-def _is_there(path: Path) -> bool:
+def _is_output_file_there(path: Path) -> bool:
     with suppress(FileNotFoundError, NotADirectoryError):
         path.stat()
         return True
@@ -179,7 +179,7 @@ def _output_file_store_place(output: Output) -> tuple[Disk | Bucket, str]:
     return Disk(root=folder), name
 
 
-def _may_replace(output: Output) -> bool:
+def _may_replace_output_file(output: Output) -> bool:
     """Whether nothing, or what may be an earlier output of the kind, lies at a target."""
     import polars as pl
 
@@ -230,14 +230,14 @@ def _output_overlaps_source_file(target: str, source: str, may_share: bool) -> s
         for one in spelled:
             # What cannot be looked at is not what is written; another spelling may be.
             with suppress(OSError, ValueError):
-                if how := _on_disk(os.path.realpath(there), one, may_share):
+                if how := _output_overlap_on_disk(os.path.realpath(there), one, may_share):
                     return how
     elif there is None and path is None:
-        return _in_bucket(target, source, may_share)
+        return _output_overlap_in_bucket(target, source, may_share)
     return ""
 
 
-def _on_disk(target: str, source: str, may_share: bool) -> str:
+def _output_overlap_on_disk(target: str, source: str, may_share: bool) -> str:
     how = _IS if os.path.exists(target) else _AMONG
     named: Iterator[str] = iter(())
     if os.path.isdir(source):
@@ -256,7 +256,7 @@ def _on_disk(target: str, source: str, may_share: bool) -> str:
     return _IS if how == _IS and any(os.path.samefile(target, one) for one in named) else ""
 
 
-def _in_bucket(target: str, source: str, may_share: bool) -> str:
+def _output_overlap_in_bucket(target: str, source: str, may_share: bool) -> str:
     # A prefix is a folder.
     if type(bucket_of(target)[0].filesystem) is not type(bucket_of(source)[0].filesystem):
         return ""

@@ -341,14 +341,14 @@ def manifest_problem(data: bytes | None) -> str | None:
     if not isinstance(content, dict):
         return f"is not a JSON object, it starts with {data[:20].decode(errors='replace')!r}"
     stated = content.get("format")
-    if stated != FORMAT and _is_meant(data, content):
+    if stated != FORMAT and _is_manifest_format_meant(data, content):
         return f"states another format, expected {FORMAT!r}, got {stated!r}"
     if content != {"format": FORMAT} and sealed_run(data, MANIFEST) is None:
         return "is altered: its seal does not hold"
     return None
 
 
-def _is_meant(data: bytes, content: Mapping[str, object]) -> bool:
+def _is_manifest_format_meant(data: bytes, content: Mapping[str, object]) -> bool:
     """Whether a manifest states its format on purpose; else it may be a flipped bit of ours.
 
     Versions before had no place in their seals.
@@ -371,7 +371,7 @@ def other_format(data: bytes | None) -> str | None:
     stated = content.get("format") if isinstance(content, dict) else None
     if not isinstance(stated, str) or stated == FORMAT or not _FORMAT.fullmatch(stated):
         return None
-    return stated if _is_meant(data or b"", content) else None
+    return stated if _is_manifest_format_meant(data or b"", content) else None
 
 
 def judge_folder(judge: str) -> str:

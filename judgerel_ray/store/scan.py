@@ -209,7 +209,8 @@ def _scan_part_of_commits(
                 getattr(one, file)
             )
     frames = [
-        _of_judge(scan_files(run, files, table=table), judge) for judge, files in clean.items()
+        _part_rows_of_judge(scan_files(run, files, table=table), judge)
+        for judge, files in clean.items()
     ]
     for one in commits:
         if twice := duplicates.get(one.name):
@@ -289,7 +290,7 @@ def _unsettled_commit_records(look: CommitsLook) -> list[str]:
     ]
 
 
-def _of_judge(frame: pl.LazyFrame, judge: str) -> pl.LazyFrame:
+def _part_rows_of_judge(frame: pl.LazyFrame, judge: str) -> pl.LazyFrame:
     """Rows of one judge, whose name their commits tell: not a byte of that column is read."""
     return frame.with_columns(judge=pl.lit(judge)) if judge else frame
 

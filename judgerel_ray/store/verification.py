@@ -556,10 +556,10 @@ def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding
         yield _store_error_finding(
             "broken_record", TOKEN, "torn or altered; the next run writes a new one"
         )
-    yield from _other_records(run, look)
+    yield from _verify_uncounted_commits(run, look)
 
 
-def _other_records(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
+def _verify_uncounted_commits(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check the records that count no longer, and the marks of sessions that ended."""
     newest = look.session.number if look.session else 0
     counting = {*look.broken, *(one.name for one in look.commits)}

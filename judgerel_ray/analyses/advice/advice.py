@@ -252,7 +252,7 @@ def _mean_needs(plan: GroupPlan, basis: Row, wanted: float, *, absolute: bool) -
             n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
         )
         now = _advice_on_judgments_now(plan, lever)
-        value, low, high = _of_mean(now, absolute=absolute)
+        value, low, high = _advised_dependability(now, absolute=absolute)
         yield {
             **basis,
             "lever": lever,
@@ -288,7 +288,7 @@ def _advice_on_judgments(
 
     def enough(n: int) -> bool:
         one = plan.mean_of(n, APART)
-        value, *_ = _of_mean(one, absolute=absolute)
+        value, *_ = _advised_dependability(one, absolute=absolute)
         return value is not None and value >= wanted - 1e-12
 
     least = smallest_enough(enough, most=_MOST_JUDGMENTS)
@@ -313,7 +313,7 @@ def _why_advice_is_none(plan: GroupPlan, lever: str) -> Reason:
     return Reason(unreachable=Unreachable.ERROR_STAYS, error_of=", ".join(stays) or None)
 
 
-def _of_mean(
+def _advised_dependability(
     one: Dependability, *, absolute: bool
 ) -> tuple[float | None, float | None, float | None]:
     """A mean's dependability, or its generalizability, with the interval."""
@@ -326,7 +326,7 @@ def _advice_reaches_target(
     plan: GroupPlan, lever: str, wanted: float, n: int, *, absolute: bool
 ) -> bool:
     """Whether the low end of what a mean of n is worth does."""
-    _, low, _ = _of_mean(plan.mean_of(n, lever), absolute=absolute)
+    _, low, _ = _advised_dependability(plan.mean_of(n, lever), absolute=absolute)
     return low is not None and low >= wanted
 
 

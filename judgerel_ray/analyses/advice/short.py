@@ -86,15 +86,17 @@ def advised_short(
     every = [row for name in ("designs", "components", "needs") if name in known
              for row in known[name].iter_rows(named=True)]  # fmt: skip
     some = next(iter(known.values()), pl.DataFrame())
-    columns = [*_before_content(some)]
+    columns = [*_advice_group_columns(some)]
     groups = groups_of(every, columns)
-    needs = _by_group(known.get("needs"), groups)
+    needs = _advice_rows_by_group(known.get("needs"), groups)
     targets = dict.fromkeys(
         (row["target"], row["wanted"]) for rows in needs.values() for row in rows
     )
-    alike = [one for one in targets if all(_as_first(rows, one) for rows in needs.values())]
+    alike = [
+        one for one in targets if all(_same_advice_as_first(rows, one) for rows in needs.values())
+    ]
     leading = {who: _leading_advice_row(rows) for who, rows in needs.items()}
-    ones = _by_group(known.get("designs"), groups)
+    ones = _advice_rows_by_group(known.get("designs"), groups)
     rows = [
         {
             **row,
@@ -107,9 +109,9 @@ def advised_short(
     findings = [
         *_advice_on_components(known.get("components"), groups),
         *([] if has_asked else [_advice_on_one_wording(has_options=has_options)]),
-        *(one for who, those in needs.items() for one in _of_needs(those, alike, who)),
-        *(_of_splits(known.get("splits"), groups) if has_budget else ()),
-        *_of_panel(known.get("panel")),
+        *(one for who, those in needs.items() for one in _advice_on_targets(those, alike, who)),
+        *(_advice_on_budget_split(known.get("splits"), groups) if has_budget else ()),
+        *_advice_on_panel(known.get("panel")),
     ]
     columns_shown = {
         head: write for head, write in _COLUMNS.items() if has_asked or head != "repeats"
@@ -135,7 +137,7 @@ Target = tuple[object, object]
 """Its name, and the value that is wanted."""
 
 
-def _as_first(rows: Sequence[Row], target: Target) -> bool:
+def _same_advice_as_first(rows: Sequence[Row], target: Target) -> bool:
     """Whether a target takes exactly what the first one does, by every lever."""
     names = ("lever", "needed_whole", "needed_cautious", "unreachable", "error_of")
     first = (rows[0]["target"], rows[0]["wanted"])
@@ -146,13 +148,13 @@ def _as_first(rows: Sequence[Row], target: Target) -> bool:
     return ways[0] == ways[1]
 
 
-def _before_content(table: pl.DataFrame) -> Sequence[str]:
+def _advice_group_columns(table: pl.DataFrame) -> Sequence[str]:
     """The columns of groups of any of the tables."""
     place = next((i for i, name in enumerate(table.columns) if name in _FIRST), 0)
     return table.columns[:place]
 
 
-def _by_group(table: pl.DataFrame | None, groups: Groups) -> dict[str, list[Row]]:
+def _advice_rows_by_group(table: pl.DataFrame | None, groups: Groups) -> dict[str, list[Row]]:
     """Rows by the name of their group."""
     return {} if table is None else groups.apart(table.iter_rows(named=True))
 
@@ -177,7 +179,7 @@ def _levels_known(designs: pl.DataFrame | None) -> bool:
 
 def _what_advice_rests_on(components: pl.DataFrame | None, groups: Groups) -> str:
     """Say what the advice rests on."""
-    firsts = [rows[0] for rows in _by_group(components, groups).values()]
+    firsts = [rows[0] for rows in _advice_rows_by_group(components, groups).values()]
     n_judgments = sum(row["n_judgments"] or 0 for row in firsts)
     kind = "judge" if [*groups.varying] == ["judge"] else "group"
     several = len(groups.rows) > 1
@@ -270,7 +272,7 @@ def _advice_on_components(components: pl.DataFrame | None, groups: Groups) -> It
     split, few = nested_split(components), few_verdicts(components)
     yield from [Remark(text=few, severity=GRAVE)] if few else ()
     yield from [Remark(text=split, severity=WEAK)] if split else ()
-    for who, rows in _by_group(components, groups).items():
+    for who, rows in _advice_rows_by_group(components, groups).items():
         errors = [row for row in rows if row["part"] == "error" and row["component"] != "residual"]
         worst = max(errors, key=lambda row: row["share"] or 0, default=None)
         if worst is not None and (worst["share"] or 0) >= _LARGE:
@@ -289,7 +291,7 @@ def _advice_on_components(components: pl.DataFrame | None, groups: Groups) -> It
                     yield one
 
 
-def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Remark]:
+def _advice_on_targets(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Remark]:
     """What every other target takes by every lever, and what keeps one from being reached."""
     leading = _leading_advice_row(rows)
     ways: dict[str, list[Target]] = {}
@@ -331,7 +333,7 @@ def _what_advice_lever_takes(row: Row) -> str:
     return f"{row['needed_whole']:,} {by}{', not sure' * unsure} ({purchase(row)})"
 
 
-def _of_splits(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
+def _advice_on_budget_split(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
     """The best way to split the budget."""
     for row in splits.filter("best").iter_rows(named=True) if splits is not None else ():
         text = (
@@ -341,12 +343,12 @@ def _of_splits(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
         yield Remark(text=text, who=groups.of(row), kind="split")
 
 
-def _of_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
+def _advice_on_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
     """What the judges are worth together."""
     if panel is None:
         return
     rows = [*panel.filter(n_judges=pl.col("judges")).iter_rows(named=True)]
-    groups = groups_of(rows, _before_content(panel))
+    groups = groups_of(rows, _advice_group_columns(panel))
     worth = with_interval("effective", "effective_low", "effective_high")
     for row in rows:
         ways = (

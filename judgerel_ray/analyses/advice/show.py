@@ -70,7 +70,7 @@ def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
             # Options have finitely many orders; here it is open how many options there are.
             parts[0] += f" (if there are N: --facet-size {_ORDER}=N)"
         parts += [
-            _of_known(one, n, of, in_full=in_full)
+            _advice_on_known_levels(one, n, of, in_full=in_full)
             for one, n, of in zip(names, per_facet, sizes, strict=True)
             if of is not None
         ]
@@ -137,14 +137,16 @@ def _advice_on_one_judgment(part: pl.DataFrame) -> str:
     """What one judgment of a group is worth."""
     rows = {row["design"]: row for row in part.iter_rows(named=True)}
     spread, same = rows.get("apart"), rows.get(_SAME)
-    again = same and _with_ends(same, "repeatability", "repeatability_low", "repeatability_high")
+    again = same and _advised_value_interval(
+        same, "repeatability", "repeatability_low", "repeatability_high"
+    )
     if spread is None:
         return (
             f"{again} where every question keeps its prompt (repeatability of the ranking); what "
             "another template does, or another order where options are compared, was not asked "
             "(reproducibility)"
         )
-    drawn = _with_ends(spread, "generalizability", "low", "high")
+    drawn = _advised_value_interval(spread, "generalizability", "low", "high")
     sentence = f"{drawn} with its {spread['facets'].replace(', ', ' and ')} drawn at random"
     if same is None:
         return f"{sentence} (reproducibility); the same prompt was not asked again"
@@ -152,14 +154,14 @@ def _advice_on_one_judgment(part: pl.DataFrame) -> str:
     return f"{sentence} (reproducibility), {alone}"
 
 
-def _with_ends(row: Row, value: str, low: str, high: str) -> str:
+def _advised_value_interval(row: Row, value: str, low: str, high: str) -> str:
     """A number with its interval."""
     if row[low] is None or row[high] is None:
         return number(row[value])
     return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
 
 
-def _of_known(facet: str, n: int | None, of: int, *, in_full: bool) -> str:
+def _advice_on_known_levels(facet: str, n: int | None, of: int, *, in_full: bool) -> str:
     """So many of a known number of levels."""
     if n is None:
         return f"{facet}: over {of:,} possible"

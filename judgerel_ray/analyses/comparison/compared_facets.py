@@ -299,8 +299,8 @@ def compared_level_pairs(
     )
     if by is None:
         all_a, all_b = (
-            _by_role(all_a, all_b, frame_a, block),
-            _by_role(all_b, all_a, frame_b, block),
+            _compared_by_role(all_a, all_b, frame_a, block),
+            _compared_by_role(all_b, all_a, frame_b, block),
         )
     a, b = sampled(all_a), sampled(all_b)
     if by is None:
@@ -320,7 +320,7 @@ def compared_level_pairs(
         )
 
 
-def _by_role(
+def _compared_by_role(
     one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: BlockChoice
 ) -> CountedJudgments:
     """Tell roles apart where the other side has several of them, though this one has one."""

@@ -114,7 +114,7 @@ def compare_judgments(
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
     categories = n_categories or {}
     menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
-    frame_a, frame_b, shown = _by_places(frame_a, frame_b, known=n_options is not None)
+    frame_a, frame_b, shown = _compared_by_places(frame_a, frame_b, known=n_options is not None)
     _refuse_names(coefficients or ())
     if unknown := [name for name in missing if name not in MISSING]:
         expected = f"expected one of {', '.join(MISSING)}"
@@ -275,7 +275,7 @@ def _refuse_names(names: Sequence[str]) -> None:
         )
 
 
-def _by_places(
+def _compared_by_places(
     frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None, *, known: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
     """Verdicts by place where items have options of their own, and how many options there are."""
@@ -318,7 +318,9 @@ def _differences_of_pair(
     orders = [
         (one, None)
         for one in (
-            orders_recorded(_most_orders(both, unit), sides.n_orders) if sides and ordered else ()
+            orders_recorded(_most_orders_compared(both, unit), sides.n_orders)
+            if sides and ordered
+            else ()
         )
     ]
     names = [*(COMPARED if named is None else named)]
@@ -326,7 +328,7 @@ def _differences_of_pair(
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     counted_as = policies if any_without else ("category",)
-    (asked_a, asked_b), asked_both = _n_items(both, unit)
+    (asked_a, asked_b), asked_both = _question_counts_compared(both, unit)
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
@@ -334,7 +336,7 @@ def _differences_of_pair(
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
         asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
-            found, n_sides, n_items = _of_facets(asked, sides)
+            found, n_sides, n_items = _difference_over_facets(asked, sides)
         elif name == OF_LABELS:
             found, n_sides, n_items = _difference_of_label_kappa(asked)
         else:
@@ -389,7 +391,7 @@ def _difference_row(
     }  # fmt: skip
 
 
-def _most_orders(both: pl.DataFrame, unit: Sequence[str]) -> int:
+def _most_orders_compared(both: pl.DataFrame, unit: Sequence[str]) -> int:
     """Most orders of the options that one question of a side was asked in."""
     question = [name for name in unit if name in (SIDE, "item_id", "benchmark")]
     found = both.select(*question, ORDER).unique().group_by(question).len()["len"].max()
@@ -424,14 +426,14 @@ class _Comparison(NamedTuple):
     confidence: float
 
 
-def _of_facets(
+def _difference_over_facets(
     asked: _Comparison, sides: ComparedSides | None
 ) -> tuple[Difference, tuple[int, int], int]:
     """A difference of what rests on judgments at several levels of nuisance facets."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
     if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
         none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
-        return none, *_n_items(both, unit)
+        return none, *_question_counts_compared(both, unit)
     if name == "position_bias" and SHOWN not in both.columns:
         raise SweepError("position_bias needs the column label", where={"coefficient": name})
     value = value_of(policy) if level == "nominal" else number_of_row()
@@ -445,13 +447,17 @@ def _of_facets(
         first, second = sides.of_coefficient(chosen, value, level, categories)
     common = np.intersect1d(first.questions_C, second.questions_C).size
     if not common:
-        return Difference(name=name, undefined="facets_not_crossed"), *_n_items(both, unit)
+        return Difference(name=name, undefined="facets_not_crossed"), *_question_counts_compared(
+            both, unit
+        )
     asked_again = {repeats_known(one.terms_CT.sum(axis=0)) for one in (first, second)}
     if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
         # Judgments at different levels alone agree otherwise than any two do.
-        return Difference(name=name, undefined="repeats_on_one_side"), *_n_items(both, unit)
+        return Difference(name=name, undefined="repeats_on_one_side"), *_question_counts_compared(
+            both, unit
+        )
     found = terms_difference(first, second, margin=tolerance, confidence=confidence)
-    return found, *_n_items(both, unit)
+    return found, *_question_counts_compared(both, unit)
 
 
 def _difference_of_label_kappa(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
@@ -463,7 +469,9 @@ def _difference_of_label_kappa(asked: _Comparison) -> tuple[Difference, tuple[in
     return found, (in_a, in_b), np.intersect1d(first.questions_C, second.questions_C).size
 
 
-def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], int]:
+def _question_counts_compared(
+    both: pl.DataFrame, unit: Sequence[str]
+) -> tuple[tuple[int, int], int]:
     """Questions of a, of b, and of both."""
     question = [name for name in unit if name in ("item_id", "benchmark")]
     in_a, in_b = (both.filter(pl.col(SIDE) == side).select(question).unique() for side in (0, 1))

@@ -228,7 +228,7 @@ def compared_short(
         return _by_side(firsts, left_out, command)
     findings = [one for rows in pairs.values() for one in _difference_findings(rows, those)]
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
-    findings += _of_shared(shared) if shared is not None else []
+    findings += _shared_requests_compared(shared) if shared is not None else []
     return short_blocks(
         _scope_of_comparison(firsts),
         [
@@ -397,7 +397,7 @@ def _difference_findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark
         yield Remark(text=text, who=who, severity=severity, kind=f"others {other == standing}")
 
 
-def _of_shared(shared: SharedRequests) -> Iterator[Remark]:
+def _shared_requests_compared(shared: SharedRequests) -> Iterator[Remark]:
     """How often requests that both runs sent were answered otherwise."""
     for row in shared.rows.iter_rows(named=True):
         text = (

@@ -150,7 +150,7 @@ def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
     found = []
     for (benchmark,), part in leading.group_by("benchmark", maintain_order=True):
         rows = part.to_dicts()
-        names = [group_label(row, _but_benchmark(part)) for row in rows]
+        names = [group_label(row, _confusion_group_columns(part)) for row in rows]
         description = "; ".join(
             f"{name}: low {number(row['low'])} of {row['n_low']}, high {number(row['high'])} of "
             f"{row['n_high']}, all {number(row['all'])}"
@@ -180,7 +180,7 @@ def leading_labels(labels: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _but_benchmark(frame: pl.DataFrame) -> list[str]:
+def _confusion_group_columns(frame: pl.DataFrame) -> list[str]:
     """Columns that tell groups of one benchmark apart."""
     return [name for name in varying_columns(frame) if name != "benchmark"]
 
@@ -231,7 +231,7 @@ def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
         Mark(shape="rule", style="baseline", data=alls, x="all", y="row", y2="to"),
     ]
     for label, style, at in (("low", "point", 0.52), ("high", "noise", 0.8)):
-        marks += _with_interval(
+        marks += _uncertainty_points_drawn(
             [
                 {"share": row[label], "from": row.get(f"{label}_from"),
                  "to": row.get(f"{label}_to"), "row": place + at,
@@ -244,7 +244,7 @@ def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
     return marks
 
 
-def _with_interval(rows: Sequence[Mapping[str, object]], style: str) -> list[Mark]:
+def _uncertainty_points_drawn(rows: Sequence[Mapping[str, object]], style: str) -> list[Mark]:
     """Points of rows with their intervals."""
     shares = pl.DataFrame(rows, schema=_POINTS)
     return [
@@ -266,13 +266,13 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
     for (benchmark,), part in leading_labels(labels).group_by("benchmark", maintain_order=True):
         several = part.filter(pl.col("criterion").is_not_null())
         rows = (several if several.height else part).to_dicts()
-        columns = [*_but_benchmark(part), "criterion"]
+        columns = [*_confusion_group_columns(part), "criterion"]
         names = [group_label(row, columns) for row in rows]
         texts = [
             f"{name}: {number(row['share'])} of {row['n_share']}"
             for row, name in zip(rows, names, strict=True)
         ]
-        interval_mark, point = _with_interval(
+        interval_mark, point = _uncertainty_points_drawn(
             [
                 {"share": row["share"], "from": row["share_from"], "to": row["share_to"],
                  "row": place + 0.62, "label": text}
@@ -337,7 +337,7 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
             {str(row["label"]): row for row in one.iter_rows(named=True)}
             for one in part.partition_by(*GROUP, maintain_order=True)
         ]
-        names = [group_label(rows["all"], _but_benchmark(part)) for rows in judges]
+        names = [group_label(rows["all"], _confusion_group_columns(part)) for rows in judges]
         texts = [
             f"{name}: " + "; ".join(
                 f"{label}: judge {number(row['judge_share'])}, person "
@@ -356,7 +356,7 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
             orient="row",
         )
         marks = [
-            *accuracy_marks([_as_label(rows) for rows in judges], names),
+            *accuracy_marks([_uncertainty_label_row(rows) for rows in judges], names),
             Mark(shape="rule", style="people", data=people, x="person", y="row", y2="to"),
         ]
         of = f"{benchmark}, {raters}" if raters else str(benchmark)
@@ -376,7 +376,7 @@ def _uncertainty_people_bars(
             yield float(str(rows[label]["person_share"])), place + start, place + end
 
 
-def _as_label(rows: Mapping[str, Row]) -> Row:
+def _uncertainty_label_row(rows: Mapping[str, Row]) -> Row:
     """The shares of one judge as a row of accuracy by label."""
     found: dict[str, object] = {"all": rows["all"]["judge_share"]}
     for label in ("low", "high"):

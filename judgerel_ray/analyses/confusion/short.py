@@ -56,8 +56,8 @@ def uncertainty_short(found: UncertaintyTables, command: str | None) -> list[Blo
     }
     findings = [
         *(one for row in every for one in _uncertainty_label_remarks(row, groups)),
-        *_of_worth(found.worth),
-        *_of_scores(found.scores),
+        *_confusion_margin_remarks(found.worth),
+        *_confusion_score_remarks(found.scores),
         *_confusion_people_remarks(found.against_people),
     ]
     n = found.judgments.height
@@ -92,7 +92,7 @@ def _uncertainty_label_remarks(row: Row, groups: Groups) -> Iterator[Remark]:
         yield Remark(text=text, who=who, severity=HARMFUL)
 
 
-def _of_worth(worth: pl.DataFrame) -> Iterator[Remark]:
+def _confusion_margin_remarks(worth: pl.DataFrame) -> Iterator[Remark]:
     """How well the margin ranks, what it can promise, and what keeps it from that."""
     if worth.is_empty():
         text = "no right options are known: nothing shows what labels are worth"
@@ -126,7 +126,7 @@ def _of_worth(worth: pl.DataFrame) -> Iterator[Remark]:
         yield Remark(text=text, who=who, severity=WEAK, kind=code)
 
 
-def _of_scores(scores: pl.DataFrame) -> Iterator[Remark]:
+def _confusion_score_remarks(scores: pl.DataFrame) -> Iterator[Remark]:
     """Which score ranks right above wrong judgments best, and which have none."""
     keys = scores.columns[: scores.columns.index("score")]
     every = [*scores.iter_rows(named=True)]

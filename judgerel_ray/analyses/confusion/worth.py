@@ -115,7 +115,7 @@ def _uncertainty_worth_rows(
     group: JudgedGroup, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """All quantities of one group."""
-    yield from _left_out(group)
+    yield from _confusion_left_unlabelled(group)
     if not group.judged:
         yield quantity_row("accuracy", n=0, undefined="no_right_option")
         return
@@ -140,7 +140,7 @@ def _confusion_label_owner(group: JudgedGroup) -> str:
     return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
 
 
-def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
+def _confusion_left_unlabelled(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How many judgments are of items whose people have no most frequent label, if any are."""
     if not group.without_majority:
         return
@@ -493,7 +493,7 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     right_N = _right_confusion_rows(kept)
     fold_N = grouped_folds(text_N, n_folds=FOLDS, seed=options.seed)
     inside_NO = np.zeros_like(there_NO)
-    ordered = _is_scale(kept, options.scales.get(group.benchmark))
+    ordered = _is_confusion_scale(kept, options.scales.get(group.benchmark))
     for fold in range(FOLDS):
         tested_N = fold_N == fold
         rule = conformal_rule(
@@ -513,7 +513,7 @@ def _right_confusion_rows(matrices: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
     return np.array([one.right for one in matrices], dtype=np.intp)
 
 
-def _is_scale(matrices: Sequence[ScoredMatrix], scale: Sequence[str] | None) -> bool:
+def _is_confusion_scale(matrices: Sequence[ScoredMatrix], scale: Sequence[str] | None) -> bool:
     """Whether all have the same options, and in the order of a scale: sets are then intervals."""
     names = matrices[0].options
     steps = scale_steps(names, scale)

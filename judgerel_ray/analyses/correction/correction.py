@@ -86,7 +86,7 @@ def correction_tables(
 ) -> CorrectionTables:
     """Correct the scores of every group."""
     means = [corrected(one) for one in units]
-    rates = [_by_rates(one) if one.is_rate else None for one in units]
+    rates = [_corrected_by_error_rates(one) if one.is_rate else None for one in units]
     rows: dict[str, list[dict[str, object]]] = {name: [] for name in _SCHEMAS}
     for one, mean, rate in zip(units, means, rates, strict=True):
         moved = _labelled_beside_corrected(one)
@@ -151,7 +151,7 @@ def corrected(units: Units) -> PpiMean:
     )  # fmt: skip
 
 
-def _by_rates(units: Units) -> CorrectedRate:
+def _corrected_by_error_rates(units: Units) -> CorrectedRate:
     """Correct the pass rate of a group by how the judge errs."""
     judged, clusters = (units.frame[name].to_numpy() for name in ("judged", "cluster"))
     return rogan_gladen(*units.pairs, judged, clusters_M=clusters, **units.weighed)

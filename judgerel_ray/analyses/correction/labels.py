@@ -47,7 +47,9 @@ def read_labels(path: str) -> pl.DataFrame:
     """
     found, where = beside_table(path, "--labels"), {"file": path}
     named = [one for one in _CALLED if one in found.columns]
-    name = next((one for one in named if _has_any(found, one)), next(iter(named), None))
+    name = next(
+        (one for one in named if _has_correction_column(found, one)), next(iter(named), None)
+    )
     if name is None or "item_id" not in found.columns:
         raise SweepError(
             "--labels needs columns item_id and label (or verdict, or score), got "
@@ -65,7 +67,7 @@ def read_labels(path: str) -> pl.DataFrame:
     if PROBABILITY in found.columns:
         text = pl.col(PROBABILITY).cast(pl.String).str.strip_chars()
         found = found.with_columns(pl.when(text != "").then(text).alias(PROBABILITY))
-        if not _has_any(found, PROBABILITY):
+        if not _has_correction_column(found, PROBABILITY):
             found = found.drop(PROBABILITY)
     if PROBABILITY in found.columns:
         number = pl.col(PROBABILITY).cast(pl.Float64, strict=False)
@@ -115,7 +117,7 @@ def gold_as_labels(judged: Snapshot) -> pl.DataFrame | None:
     return found
 
 
-def _has_any(found: pl.DataFrame, name: str) -> bool:
+def _has_correction_column(found: pl.DataFrame, name: str) -> bool:
     """Whether a column is there and holds anything."""
     return name in found.columns and found[name].null_count() < found.height
 
@@ -320,7 +322,7 @@ def labelled_units(
     there = set(counted.columns)
     _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
-    keys = ["item_id", *dict.fromkeys(one for one in named if _has_any(labels, one))]
+    keys = ["item_id", *dict.fromkeys(one for one in named if _has_correction_column(labels, one))]
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
                                       and one != "item_id")]  # fmt: skip
     units = _units_to_be_corrected(valued, [*dict.fromkeys((*counted.groups, *unit))])

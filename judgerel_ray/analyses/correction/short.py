@@ -54,10 +54,10 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         "labels": lambda row: f"{row['n_labels']:,}",
     }
     findings = [
-        *(one for row in firsts for one in _of_group(row, groups)),
-        *_of_rates(tables["rates"], groups),
-        *_of_differences(tables["differences"]),
-        *_of_budget(tables["budget"], groups),
+        *(one for row in firsts for one in _correction_remarks(row, groups)),
+        *_judge_error_remarks(tables["rates"], groups),
+        *_corrected_system_remarks(tables["differences"]),
+        *_correction_label_remarks(tables["budget"], groups),
     ]
     first = firsts[0]
     what = "pass rate" if first["measure"] == "rate" else "mean score"
@@ -84,7 +84,7 @@ def _corrected_estimate_cell(name: str) -> Callable[[Row], str]:
     return lambda row: number(row["of"].get(name, {}).get("value"))
 
 
-def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
+def _correction_remarks(row: Row, groups: Groups) -> Iterator[Remark]:
     """What weakens the corrected score, and what the judge adds to the labels."""
     who, of = groups.of(row), row["of"]
     for one in of.values():
@@ -102,7 +102,7 @@ def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
         yield Remark(text=text, who=who, kind="replications")
 
 
-def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+def _judge_error_remarks(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How often the judge is right about what people pass, and what they fail."""
     for who, rows in groups.apart(rates.iter_rows(named=True)).items():
         yield Remark(
@@ -117,7 +117,7 @@ def _judge_error_rate_words(row: Row) -> str:
     return f"{RATES[row['rate']]}: {value}{ends} of {row['n_labels']:,.0f}"
 
 
-def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:
+def _corrected_system_remarks(rows: pl.DataFrame) -> Iterator[Remark]:
     """Systems compared, by PPI++."""
     for row in rows.filter(estimate="ppi").iter_rows(named=True):
         who = f"{cell(row['a'])} less {cell(row['b'])}"
@@ -132,7 +132,7 @@ def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:
         yield Remark(text=text, who=who, severity=PLAIN if shown else HARMFUL)
 
 
-def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+def _correction_label_remarks(rows: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How many labels the wanted width takes."""
     for row in rows.iter_rows(named=True):
         width = f"an interval {number(row['width'], 2)} wide (now {number(row['width_now'], 2)})"

@@ -90,12 +90,12 @@ def correction_sections(found: CorrectionTables) -> list[FirstScreen | Section]:
     """Make the section of a page on corrected scores, and their column of its first screen."""
     blocks = correction_blocks(found.tables())
     return [
-        FirstScreen(column=partial(_beside_verdicts, found.estimates)),
+        FirstScreen(column=partial(_corrected_beside_verdicts, found.estimates)),
         Section("Scores without the judge's errors", blocks, place="first"),
     ]
 
 
-def _beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -> Column:
+def _corrected_beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -> Column:
     """Corrected scores of the groups that a page says a verdict of."""
     names = estimates.columns[: estimates.columns.index("estimate")]
     rows = estimates.filter(estimate="ppi").to_dicts()

@@ -66,7 +66,7 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
             *short_table(rows, groups, columns),
             Paragraph(f"left open: probability of no known verdict, at most{more}", kind="soft"),
         ],
-        [one for row in every for one in _of_limit(row, groups.of(row))],
+        [one for row in every for one in _distribution_remarks(row, groups.of(row))],
         ("see how replies themselves agree", command),
         everyone=groups.labels.values(),
     )
@@ -85,7 +85,7 @@ def _distribution_limit_cell(name: str) -> Callable[[Row], str]:
 _WIDE = ("krippendorff_alpha", "percent_agreement")
 
 
-def _of_limit(row: Row, who: str) -> Iterator[Remark]:
+def _distribution_remarks(row: Row, who: str) -> Iterator[Remark]:
     """Why a coefficient has no value, and what weakens one."""
     if row["undefined"]:
         text = explanation(reason(row["undefined"]))

@@ -126,10 +126,10 @@ def _doctor_judge_findings(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[
             n_judgments=row["n_judgments"],
             valid_rate=row["value"],
         )
-        yield _with_doubt(judging, row["lead"], present)
+        yield _doctor_doubt_finding(judging, row["lead"], present)
 
 
-def _with_doubt(judging: Judging, lead: object, values: pl.DataFrame) -> Judging:
+def _doctor_doubt_finding(judging: Judging, lead: object, values: pl.DataFrame) -> Judging:
     """A group that may be no judging at all: constant, unreadable, or a value in place of none."""
     code, answer = lead_parts(lead)
     if code in _DOUBTS:
@@ -167,7 +167,7 @@ def _doctor_support_findings(
         counts={"n_items": n_items, "n_more": max(0, _FEW_ITEMS - n_items)},
     )  # fmt: skip
     for name in NUISANCE:
-        yield _of_facet(units, name)
+        yield _doctor_facet_finding(units, name)
     orders = ORDER in names and units[ORDER].drop_nulls().n_unique() > 1
     of_position = ((Lack.ORDERS, orders), (Lack.PLACES, SHOWN in names))
     yield Support(
@@ -193,7 +193,7 @@ def _doctor_support_findings(
     )  # fmt: skip
 
 
-def _of_facet(units: pl.DataFrame, name: str) -> Support:
+def _doctor_facet_finding(units: pl.DataFrame, name: str) -> Support:
     """Whether a facet that should not matter was varied inside items."""
     crossed = 0
     if name in units.columns:

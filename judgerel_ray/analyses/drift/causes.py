@@ -87,7 +87,7 @@ def what_changed(before: Behind, now: Behind) -> tuple[bool, list[str]]:
     >>> what_changed({"asks.0.items": "a", "model": "m"}, {"asks.0.items": "a", "model": "n"})
     (False, ['model'])
     """
-    old, new = _by_setting(before), _by_setting(now)
+    old, new = _drift_setting_values(before), _drift_setting_values(now)
     differing = {name for name in {*old, *new} if old.get(name) != new.get(name)}
     answers = {
         name for name in differing if name.startswith("asks.") and name.split(".")[1] in _ANSWERS
@@ -115,7 +115,7 @@ _FOUND = frozenset({"parts", "served"})
 """What is found out about a judge, on this machine or from its server."""
 
 
-def _by_setting(behind: Behind) -> dict[str, list[str]]:
+def _drift_setting_values(behind: Behind) -> dict[str, list[str]]:
     """Values of each setting over all asks, whose order says nothing; what was found is left out.
 
     An ask's number goes by the order of digests, so any change may number all of them anew.

@@ -140,8 +140,8 @@ def gate_judgments(
         judged = with_gold(judged) if right else judged
         accurate = {one.against for one in asked if one.name == OF_A_DROP}
         others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}
-        drops, left_out = _of_drops(judged, others, asked, by, look)
-        tables = [*_of_levels(judged, asked, options), *drops]
+        drops, left_out = _drop_requirements(judged, others, asked, by, look)
+        tables = [*_level_requirements(judged, asked, options), *drops]
         found = _requirements_decided(judged, asked, tables, options, then=look.next_confidence)
     else:
         judged, left_out = replicated(judged), []
@@ -252,7 +252,7 @@ def _requirements_decided(
     return found.sort("__place", maintain_order=True).select(*groups, *Requirements.columns)
 
 
-def _of_levels(
+def _level_requirements(
     judged: Snapshot, asked: Sequence[Requirement], options: ReduceOptions
 ) -> list[pl.DataFrame]:
     """Requirements of coefficients themselves."""
@@ -301,7 +301,7 @@ def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl
     return pl.concat([table, rows], how="diagonal_relaxed")
 
 
-def _of_drops(
+def _drop_requirements(
     judged: Snapshot,
     baselines: Mapping[str, Snapshot],
     asked: Sequence[Requirement],

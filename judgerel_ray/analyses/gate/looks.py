@@ -156,10 +156,10 @@ def _append_look(ledger: str, seen: Mapping[str, Seen]) -> None:
         with _look_ledger_locked(target):
             there = os.pread(target, os.fstat(target).st_size, 0)
             begun = there.rpartition(b"\n")[2]
-            if _is_torn(begun):
+            if _is_torn_look(begun):
                 os.ftruncate(target, len(there) - len(begun))
             # An editor, or git, may have taken the last line's end.
-            ended = not begun or _is_torn(begun)
+            ended = not begun or _is_torn_look(begun)
             os.write(target, f"{'' if ended else chr(10)}{line}\n".encode())
             os.fsync(target)
     finally:
@@ -179,7 +179,7 @@ def _look_ledger_locked(target: int) -> Iterator[None]:
     yield  # closing the file gives it up
 
 
-def _is_torn(line: bytes) -> bool:
+def _is_torn_look(line: bytes) -> bool:
     """Whether a last line without an end is the begin of a look that was never all written."""
     if not line or not _BEGIN.startswith(line[: len(_BEGIN)]):
         return False
@@ -195,7 +195,7 @@ def _looks_of_ledger(ledger: str) -> list[Mapping[str, Seen]]:
     try:
         data = read_regular(ledger)
         begun = data.rpartition(b"\n")[2]
-        lines = (data.removesuffix(begun) if _is_torn(begun) else data).decode().splitlines()
+        lines = (data.removesuffix(begun) if _is_torn_look(begun) else data).decode().splitlines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:

@@ -200,7 +200,7 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     >>> [one.name for one in requirements(["valid_rate >= .95", "flip_rate <= .1"], None)]
     ['valid_rate', 'flip_rate']
     """
-    written = [*texts, *([] if rules is None else _of_file(rules))]
+    written = [*texts, *([] if rules is None else _requirements_of_file(rules))]
     found = tuple(requirement(text) for text in written)
     if not found and rules is not None:
         raise SweepError("[gate] requires nothing", where={"rules": rules})
@@ -236,7 +236,7 @@ def default_requirements(tolerance: Mapping[str, float]) -> tuple[Requirement, .
     return tuple(map(requirement, written.values()))
 
 
-def _of_file(rules: str) -> list[str]:
+def _requirements_of_file(rules: str) -> list[str]:
     """The requirements of a TOML file."""
     import tomllib
 

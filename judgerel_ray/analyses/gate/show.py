@@ -534,7 +534,9 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     where = " at any temperature asked" if nowhere else f"{heat}{_gate_other_temperatures(found)}"
     best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
     stands = f"{SIGNS[found.verdict]} {who}: {STANDINGS[found.verdict]}{where}."
-    return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _MET[found.verdict])
+    return Paragraph(
+        [Span(stands, "strong"), f" {best}{_why_gate_decided_so(found)}"], _MET[found.verdict]
+    )
 
 
 def _gate_other_temperatures(found: Decision) -> str:
@@ -547,7 +549,7 @@ def _gate_other_temperatures(found: Decision) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _why_so(found: Decision) -> str:
+def _why_gate_decided_so(found: Decision) -> str:
     """What decided, or what is open."""
     rows = [row for row in found.rows if row["verdict"] == found.verdict.value]
     if found.verdict is Verdict.PASS:

@@ -129,7 +129,7 @@ def of_requirement(
     rows = table.filter(pl.col("coefficient") == asked.name)
     if asked.against is None:
         rows = rows.filter(leads(rows))
-    rows = _in_groups(asked, rows, groups)
+    rows = _rows_of_requirement(asked, rows, groups)
     kept = [name for name in groups if name in rows.columns]
     # A reply without a verdict has no place on a scale of numbers: the row without such is there.
     either = pl.col("undefined").ne_missing("category_needs_nominal")
@@ -152,11 +152,14 @@ def of_requirement(
         pl.lit(asked.text).alias("requirement"),
         pl.lit(asked.at_most).alias("at_most"),
         pl.lit(asked.limit).alias("limit"),
-        pl.when(_of_sampling(rows)).then(standings).otherwise(pl.lit("")).alias("__standing"),
+        pl.when(_gate_rows_of_sampling(rows))
+        .then(standings)
+        .otherwise(pl.lit(""))
+        .alias("__standing"),
     )
     # A judge of one answer, or of one place, agrees with itself whatever it is asked.
     says_nothing = (pl.col("__standing") == MEETS) & (
-        _of_habit(rows) | _gate_rows_within_prompt(rows)
+        _gate_rows_of_habit(rows) | _gate_rows_within_prompt(rows)
     )
     rows = rows.with_columns(__standing=pl.when(says_nothing).then(None).otherwise("__standing"))
     known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
@@ -173,7 +176,9 @@ def of_requirement(
     return Requirements.frame(found, keys)
 
 
-def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+def _rows_of_requirement(
+    asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]
+) -> pl.DataFrame:
     """The rows that match the requirement."""
     found = rows
     for name, value in asked.where.items():
@@ -244,7 +249,7 @@ def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | 
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def _of_sampling(rows: pl.DataFrame) -> pl.Expr:
+def _gate_rows_of_sampling(rows: pl.DataFrame) -> pl.Expr:
     """Tell rows that say something of a judge, and not how steady a server is."""
     if "flags" not in rows.columns:
         return pl.lit(True)
@@ -252,7 +257,7 @@ def _of_sampling(rows: pl.DataFrame) -> pl.Expr:
     return ~noise | pl.col("coefficient").is_in(["valid_rate", "accuracy", "majority_accuracy"])
 
 
-def _of_habit(rows: pl.DataFrame) -> pl.Expr:
+def _gate_rows_of_habit(rows: pl.DataFrame) -> pl.Expr:
     """Tell agreement of groups that lead with a habit."""
     if "lead" not in rows.columns:
         return pl.lit(False)
@@ -370,7 +375,9 @@ def _requirement_row_needs(
     # Where every question comes out alike the interval is the exact one of as many questions.
     exact = is_share(row["coefficient"]) and value in (0.0, 1.0)
     alike = exact and row["baseline"] is None
-    none_differs = exact and row["baseline"] is not None and high == _most_differ(n, confidence)
+    none_differs = (
+        exact and row["baseline"] is not None and high == _gate_most_that_differ(n, confidence)
+    )
     # Of alpha it is that of agreement, as much wider as chance makes it.
     wider = 0.0
     if row["coefficient"] in OF_ALPHA and value == 1.0 and row["baseline"] is None:
@@ -382,7 +389,7 @@ def _requirement_row_needs(
             low, high = ends.low or 0.0, 1.0 if ends.high is None else ends.high
             return limit <= low if value else high <= limit
         if none_differs:
-            return _most_differ(total, then) <= abs(limit)
+            return _gate_most_that_differ(total, then) <= abs(limit)
         if wider:
             least = clopper_pearson(total, total, confidence=then).low or 0.0
             return 1 - wider * (1 - least) >= limit
@@ -408,7 +415,7 @@ def _requirement_row_needs(
     }
 
 
-def _most_differ(n: int, confidence: float) -> float:
+def _gate_most_that_differ(n: int, confidence: float) -> float:
     """The largest share that may differ where of n questions none does."""
     high = clopper_pearson(0, n, confidence=confidence).high
     return 1.0 if high is None else high

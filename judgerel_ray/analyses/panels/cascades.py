@@ -129,7 +129,7 @@ def orders_itself(voters: Voters) -> bool:
     >>> orders_itself(read_voters(read_systems(rows), rows)[0])
     False
     """
-    places = _by_cost(voters)
+    places = _cascade_members_by_cost(voters)
     costs = {voters.prices.of([j]) for j in places}
     return (
         2 <= len(costs) == len(places) <= MOST_STAGES
@@ -137,7 +137,7 @@ def orders_itself(voters: Voters) -> bool:
     )
 
 
-def _by_cost(voters: Voters) -> list[int]:
+def _cascade_members_by_cost(voters: Voters) -> list[int]:
     """Members, the cheapest first: models alone, where judges of their answers are among them."""
     return sorted(voters.alone_J, key=lambda j: (voters.prices.of([j]), j))
 
@@ -146,7 +146,7 @@ def _cascade_asking_order(voters: Voters, choice: CascadeChoice) -> list[int]:
     """Places of the members in asking order."""
     places = [voters.members.index(name) for name in choice.order]
     if not places:
-        places = _by_cost(voters)
+        places = _cascade_members_by_cost(voters)
         if len({voters.prices.of([j]) for j in places}) < len(places):
             names = ", ".join(voters.members[j] for j in places)
             raise SweepError(

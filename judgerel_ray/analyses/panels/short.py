@@ -57,14 +57,14 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     best = {who: max(those, key=lambda row: row["accuracy"] or 0.0) for who, those in alone.items()}
     rows = [row for who, one in best.items() for row in (one, *rules.get(who, []))]
     findings = [
-        *(one for who, those in rules.items() for one in _of_rules(those, who, best[who])),
-        *_of_best(tables["best"], groups),
+        *(one for who, those in rules.items() for one in _vote_rule_remarks(those, who, best[who])),
+        *_best_panel_remarks(tables["best"], groups),
         *(
             Remark(text=_panel_worth_cell(row), who=groups.of(row), kind="worth",
                     severity=WEAK if row["effective"] is None else PLAIN)
             for row in tables["worth"].iter_rows(named=True)
         ),
-        *_of_next(tables["next"], groups),
+        *_panel_growth_remarks(tables["next"], groups),
         Remark(text=_GAIN),
     ]  # fmt: skip
     columns = {
@@ -105,7 +105,7 @@ def _panel_answerer(row: Row) -> str:
     return f"all {_RULES[str(row['rule'])]}"
 
 
-def _of_rules(rows: Sequence[Row], who: str, best: Row) -> Iterator[Remark]:
+def _vote_rule_remarks(rows: Sequence[Row], who: str, best: Row) -> Iterator[Remark]:
     """Whether voting gains anything over the best member alone, and what its numbers lack."""
     stands: dict[str, list[str]] = {}
     for row in rows:
@@ -149,7 +149,7 @@ def _vote_gain_standing(row: Row, best: Row) -> str:
     return _BETTER if gains else "no gain over the best member is shown"
 
 
-def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+def _best_panel_remarks(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """The panel that does best on questions it was not chosen by."""
     sized = best.filter(chosen_by="size").iter_rows(named=True)
     for who, rows in groups.apart(sized).items():
@@ -167,7 +167,7 @@ def _panel_worth_cell(row: Row) -> str:
     return worth_line({**row, "most": None}).replace(" whose errors vary are", " are")
 
 
-def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
+def _panel_growth_remarks(sizes: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """What the last member adds."""
     for who, (*_, row) in groups.apart(sizes.iter_rows(named=True)).items():
         if row["gain"] is not None:
@@ -193,7 +193,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     findings: list[Remark] = []
     for who, those in groups.apart(every).items():
         rows += [*those, *_cascade_curve_points(curves.get(who, []))]
-        findings += _of_curve(curves.get(who, []), who)
+        findings += _cascade_curve_remarks(curves.get(who, []), who)
         for row in those:
             if row["confident"] is None:
                 text = f"{cell(row['member'])}: accuracy assumed, not measured"
@@ -233,7 +233,7 @@ def _cascade_curve_points(curve: Sequence[Row]) -> list[Row]:
     return [row for row in curve if row is best or row is curve[len(curve) // 2]]
 
 
-def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Remark]:
+def _cascade_curve_remarks(curve: Sequence[Row], who: str) -> Iterator[Remark]:
     """Whether confidence picks better than chance, and a cascade better than one member."""
     if not curve:
         yield Remark(text="no budget lies between its members", who=who, severity=HARMFUL)

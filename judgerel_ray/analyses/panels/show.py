@@ -330,7 +330,7 @@ def _cascade_answered_share(row: Row) -> str:
     return f"{row['n_answered']:,} ({_share(row, 'answered', 'answered_low', 'answered_high')})"
 
 
-def _by_chance(row: Row) -> str:
+def _panel_chance_accuracy(row: Row) -> str:
     """Accuracy by chance."""
     return number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "")
 
@@ -407,7 +407,7 @@ CASCADED: Columns = {
     "asks": lambda row: f"{row['n_asked']:,}",
     "answered [95 %]": _cascade_answered_share,
     "accuracy [95 %]": lambda row: _share(row, "accuracy", "low", "high"),
-    "by chance": _by_chance,
+    "by chance": _panel_chance_accuracy,
     "spent": _cascade_question_cost,
 }
 SIZE_LEGEND = (

@@ -371,7 +371,7 @@ def _ratings_for_page(judged: Snapshot, options: RatingOptions) -> Rated | None:
         if choice or any(compared_scales(list(group.scales), one) for group in ratings.groups)
     ]
     ranked = JudgeRanks()
-    if outside is not None or _can_rank(ratings.groups, reference):
+    if outside is not None or _can_rank_judges(ratings.groups, reference):
         ranked = ratings.ranked(choices[0], reference=reference, outside=outside)
     return Rated(
         self_consistency=ratings.self_consistency(),
@@ -407,7 +407,7 @@ def _has_reference(groups: Sequence[RatedGroup], reference: pl.DataFrame) -> boo
     )
 
 
-def _can_rank(groups: Sequence[RatedGroup], reference: str | None) -> bool:
+def _can_rank_judges(groups: Sequence[RatedGroup], reference: str | None) -> bool:
     """Whether two judges rated at one temperature."""
     asked: dict[object, set[object]] = {}
     for group in groups:

@@ -215,17 +215,19 @@ def _ratings_by_temperature(found: Rated) -> list[Block]:
     ):
         return []
     tables: list[Block] = [
-        _by_heat("Self-consistency by temperature", found.self_consistency, "coefficient")
+        _rating_table_by_heat(
+            "Self-consistency by temperature", found.self_consistency, "coefficient"
+        )
     ]
     if not found.across.is_empty():
         caption = "Inter-scale consistency by temperature"
-        tables.append(_by_heat(caption, found.across, "scales", ("scales", "mapping")))
-        figures = alpha_charts(_as_coefficients(found.across))
+        tables.append(_rating_table_by_heat(caption, found.across, "scales", ("scales", "mapping")))
+        figures = alpha_charts(_scale_pair_coefficients(found.across))
         tables += [Figures(figures)] if len(figures) <= _MOST_CHARTS else []
     return tables
 
 
-def _as_coefficients(across: pl.DataFrame) -> pl.DataFrame:
+def _scale_pair_coefficients(across: pl.DataFrame) -> pl.DataFrame:
     """Inter-scale rows of pairs as coefficients, for the chart of alpha against temperature."""
     groups = across.columns[: across.columns.index("scales")]
     kept = ("value", "low", "high", "noise_floor", "noise_floor_sd", "noise", "n_replications",
@@ -235,7 +237,9 @@ def _as_coefficients(across: pl.DataFrame) -> pl.DataFrame:
     return pairs.select(*groups, "scales", "mapping", named, *kept)
 
 
-def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str] = ()) -> Table:
+def _rating_table_by_heat(
+    caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str] = ()
+) -> Table:
     """A table with a column for each temperature."""
     groups = [
         name
@@ -470,7 +474,7 @@ def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | No
             (repeats, of_own, "repeats"), (pairs, of_pairs, "across scales"),
         )
         for row in rows
-        for one in _of_alpha(row, groups.of(row), what)
+        for one in _rating_alpha_remarks(row, groups.of(row), what)
     ]  # fmt: skip
     items = sorted({cast(int, row["n_items"]) for row in (*repeats, *pairs)})
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
@@ -483,7 +487,7 @@ def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | No
     )
 
 
-def _of_alpha(row: Row, who: str, what: str) -> Iterator[Remark]:
+def _rating_alpha_remarks(row: Row, who: str, what: str) -> Iterator[Remark]:
     """What weakens an alpha, or why there is none."""
     if row["undefined"]:
         text = f"{what}: {explanation(reason(row['undefined']))}"
@@ -529,7 +533,7 @@ def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
     return short_blocks(
         f"agreement of ratings with {reference}: {asked} questions{groups.shared}",
         [*short_table(rows, groups, columns, what="row"), Paragraph(meaning, kind="soft")],
-        [one for row in every for one in _of_alignment(row, groups, first)],
+        [one for row in every for one in _rating_reference_remarks(row, groups, first)],
         ("see how far the ratings repeat themselves", command),
         everyone=groups.labels.values(),
     )
@@ -545,7 +549,7 @@ def _single_rating_value(row: Row | None) -> str:
     return f"none: {reason(row['undefined'])}" if row["undefined"] else around(row, "single")
 
 
-def _of_alignment(row: Row, groups: Groups, first: str) -> Iterator[Remark]:
+def _rating_reference_remarks(row: Row, groups: Groups, first: str) -> Iterator[Remark]:
     """What a coefficient lacks, and whether averaging buys anything."""
     who, name = groups.of(row), COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"]))
     if row["undefined"]:
@@ -585,7 +589,7 @@ def ranks_short(found: JudgeRanks, command: str | None) -> list[Block]:
             cells = {head: text.removesuffix(_FEW) for head, text in zip(named, line, strict=True)}
             rows.append({"temperature": heat, **cells})
         who = f"temperature {cell(heat)}" if several else ""
-        findings += _of_ranks(part, who)
+        findings += _judge_rank_remarks(part, who)
         findings += [Remark(text=text, who=who, kind=text) for text in rank_sentences(part)]
     lines_of_pairs = map(agreement_line, found.agreements.iter_rows(named=True))
     findings += [Remark(text=text, kind="tau") for text in lines_of_pairs if text]
@@ -602,7 +606,7 @@ def ranks_short(found: JudgeRanks, command: str | None) -> list[Block]:
     )
 
 
-def _of_ranks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
+def _judge_rank_remarks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
     """Whether any measure tells the best judge, and what ranks rest on."""
     for (name,), rows in part.group_by("measure", maintain_order=True):
         what = str(name).replace("_", " ")

@@ -129,14 +129,18 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
     []
     """
-    agreements = [_without_numbers(row) for row in first_rows(coefficients, "percent_agreement")]
+    agreements = [
+        _reliability_row_emptied(row) for row in first_rows(coefficients, "percent_agreement")
+    ]
     if not agreements:
         return []
     names = group_columns(coefficients)
 
     def beside(frame_rows: Sequence[Row]) -> list[Row]:
         """The rows of the same groups, in the order of the agreements."""
-        known = {tuple(row[name] for name in names): _without_numbers(row) for row in frame_rows}
+        known = {
+            tuple(row[name] for name in names): _reliability_row_emptied(row) for row in frame_rows
+        }
         return [known.get(tuple(row[name] for name in names), ABSENT) for row in agreements]
 
     beside_lead = beside([*repeats(coefficients, "percent_agreement").values()])
@@ -181,7 +185,7 @@ def _why_no_reliability(row: Row) -> list[str]:
     return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
 
 
-def _without_numbers(row: Row) -> Row:
+def _reliability_row_emptied(row: Row) -> Row:
     """A row without its numbers, where its group has too few verdicts for any but their share."""
     few = row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate"
     if not few:

@@ -192,7 +192,7 @@ def summary_table(groups: Sequence[ShownGroup], among: Sequence[ShownGroup] = ()
     text = _reliability_lines_aligned(
         heads, [[row[head] for head in heads] for row in cells], len(names)
     )
-    lines = [text, *_more_groups(len(groups))]
+    lines = [text, *_more_reliability_groups(len(groups))]
     alphas = [alpha for group in groups if (alpha := group.row("krippendorff_alpha"))]
     there = [alpha for alpha in alphas if alpha["value"] is not None]
     lines += (
@@ -259,11 +259,14 @@ def named_table(groups: Sequence[ShownGroup]) -> str:
             remark = "noise" if row["noise"] else ""
             lines.append([*line, short_estimate(row), number(row["noise_floor"]), remark])
     return "\n".join(
-        [_reliability_lines_aligned(heads, lines, len(names)), *_more_groups(len(groups))]
+        [
+            _reliability_lines_aligned(heads, lines, len(names)),
+            *_more_reliability_groups(len(groups)),
+        ]
     )
 
 
-def _more_groups(n: int) -> list[str]:
+def _more_reliability_groups(n: int) -> list[str]:
     """How many groups are not shown."""
     more = f"{count_of(n - _MOST_ROWS, 'more group')}: --full, --format json or --out FILE"
     return [more] if n > _MOST_ROWS else []
@@ -359,7 +362,7 @@ def legend_blocks(found: Reduced) -> list[Block]:
     return [Lines([f"{name}: {text}" for name, text in _MEANINGS.items() if not absent.get(name)])]
 
 
-def _has_labels(group: ShownGroup) -> bool:
+def _reliability_has_labels(group: ShownGroup) -> bool:
     """Tell a group that was held against what people say is right."""
     kappa = group.row("cohen_kappa") or group.row("accuracy")
     return kappa is not None and kappa["value"] is not None
@@ -374,7 +377,7 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
         more = [" --verdict-names option", " --verdict-names place"]
     elif codes and codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
         name, what = "doctor", "see what these judgments support"
-        if LeadCode.UNDEFINED in codes and any(map(_has_labels, groups)):
+        if LeadCode.UNDEFINED in codes and any(map(_reliability_has_labels, groups)):
             name, what = "agree", "see where judges and labels differ"
     bad = [group.label for group in groups if is_unusable(group)]
     if name == "gate" and len(bad) == len(groups):

@@ -178,7 +178,7 @@ def coefficients_text(
         if name not in varying and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
     groups = [
-        _in_order(rows if named else of_their_kind(rows))
+        _reliability_rows_in_order(rows if named else of_their_kind(rows))
         for rows in rows_by_group(coefficients, names).values()
     ]
     failed = failed_by_group(failures, names)
@@ -187,7 +187,11 @@ def coefficients_text(
         if len(groups) > 1
         else None
     )
-    if compact and max(len(rows) for rows in groups) <= _COMPACT and _is_narrow(compact):
+    if (
+        compact
+        and max(len(rows) for rows in groups) <= _COMPACT
+        and _is_reliability_narrow(compact)
+    ):
         say(compact)
         for found, text in group_leads(coefficients):  # the rest is in the table
             if found.code in WARNINGS:
@@ -228,7 +232,7 @@ def _first_reliability_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame,
     return coefficients.filter(number < _MOST_SHOWN), max(0, n_groups - _MOST_SHOWN)
 
 
-def _in_order(rows: Sequence[Row]) -> list[Row]:
+def _reliability_rows_in_order(rows: Sequence[Row]) -> list[Row]:
     """Rows of pass and fail with agreement first, on both and on each; others as they come."""
     if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
         return [*rows]
@@ -273,7 +277,7 @@ def _reliability_failed_cell(reasons: Mapping[str, int] | None) -> str:
     return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
 
 
-def _is_narrow(text: str) -> bool:
+def _is_reliability_narrow(text: str) -> bool:
     """Whether a terminal is as wide as a text."""
     return max(map(len, text.splitlines())) <= WIDTH
 
@@ -347,8 +351,8 @@ def _reliability_block(rows: Sequence[Row], heads: Sequence[str], notes: dict[st
     basis = [f"{count_of(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
     basis += [f"{count_of(n, 'category', 'categories')}" for n in sorted(menus)]
     above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]
-    reasons = {row["undefined"] for row in rows if not _has_value(row)}
-    if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_value, rows)):
+    reasons = {row["undefined"] for row in rows if not _has_reliability_value(row)}
+    if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_reliability_value, rows)):
         names = ", ".join(coefficient_name(row) for row in rows)
         marks = " ".join(dict.fromkeys(_reliability_value_marks(row, notes) for row in rows))
         return "\n".join(
@@ -369,7 +373,7 @@ def _reliability_block(rows: Sequence[Row], heads: Sequence[str], notes: dict[st
     return "\n".join([*above, plain_table(_HEADS, lines)])
 
 
-def _has_value(row: Row) -> bool:
+def _has_reliability_value(row: Row) -> bool:
     """Whether a number is there: a value, or the ends between which it is."""
     return row["value"] is not None or row["low"] is not None
 
@@ -389,7 +393,9 @@ def _reliability_legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[
         yield from _wrapped_reliability_lines(f"[{n}] {explanation(text)}", "    ")
     if any(row["noise"] for row in rows):
         yield from _wrapped_reliability_lines(_NOISE)
-    there = [row for row in rows if row["coefficient"] != "valid_rate" and _has_value(row)]
+    there = [
+        row for row in rows if row["coefficient"] != "valid_rate" and _has_reliability_value(row)
+    ]
     if any(row["n_categories"] is not None for row in there):
         yield from _wrapped_reliability_lines(_CATEGORIES)
     parts = []
@@ -496,9 +502,9 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
     keys = questions.columns[: questions.columns.index("item_id")]
     groups = groups_of(every, keys)
     worst = sorted(every, key=_question_harm_order)
-    shown = [row for row in worst if _is_wrong(row) or _question_replies_differ(row)][
-        :_MOST_QUESTIONS
-    ]
+    shown = [
+        row for row in worst if _is_question_mostly_wrong(row) or _question_replies_differ(row)
+    ][:_MOST_QUESTIONS]
     labelled = any(row["accuracy"] is not None for row in every)
     merged = len(groups.varying) > _MOST_COLUMNS
     heads = ["group"] if merged else [name.replace("_", " ") for name in groups.varying]
@@ -520,9 +526,15 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
         for head, texts in zip(heads, cells, strict=True)
     ]
     table = Table("", columns, fits=True)
-    left = sum(_is_wrong(row) or _question_replies_differ(row) for row in every) - len(shown)
+    left = sum(
+        _is_question_mostly_wrong(row) or _question_replies_differ(row) for row in every
+    ) - len(shown)
     more = f"{count_of(left, 'more question')} of that kind in --full; " if left else ""
-    alike = [row for row in every if not _is_wrong(row) and not _question_replies_differ(row)]
+    alike = [
+        row
+        for row in every
+        if not _is_question_mostly_wrong(row) and not _question_replies_differ(row)
+    ]
     once = all(row["n_judgments"] == 1 for row in alike)
     rest = f"{more}{count_of(len(alike), 'question')} {'asked once' if once else 'answered alike'}"
     if labelled:
@@ -541,10 +553,10 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
 def _question_harm_order(row: Row) -> tuple[bool, float]:
     """Wrong ones first, then by agreement."""
     agreement = row["percent_agreement"]
-    return not _is_wrong(row), cast(float, 2.0 if agreement is None else agreement)
+    return not _is_question_mostly_wrong(row), cast(float, 2.0 if agreement is None else agreement)
 
 
-def _is_wrong(row: Row) -> bool:
+def _is_question_mostly_wrong(row: Row) -> bool:
     """Whether most replies are wrong."""
     return row["majority_right"] is not None and cast(float, row["majority_right"]) < 0.5
 
@@ -576,7 +588,10 @@ def _questions_scope_sentence(
     each = " each" if n_groups > 1 and n * n_groups == len(every) else ""
     items = count_of(n if each or n_groups <= 1 else len(every), "question")
     replies = sum(cast(int, row["n_judgments"]) for row in every)
-    wrong, differing = sum(map(_is_wrong, every)), sum(map(_question_replies_differ, every))
+    wrong, differing = (
+        sum(map(_is_question_mostly_wrong, every)),
+        sum(map(_question_replies_differ, every)),
+    )
     found = [f"{wrong:,} wrong"] if any(row["accuracy"] is not None for row in every) else []
     found.append(f"{differing:,} with different replies")
     asked = f"{who}{items}{each}{shared}: {count_of(replies, 'reply', 'replies')}"

@@ -68,7 +68,7 @@ def systems_of(
     gold: str | None = None,
 ) -> SystemComparison:
     """Compare the systems of judgments on the questions they share (SweepError without two)."""
-    judged = _with_spent(judged)
+    judged = _with_system_costs(judged)
     systems = open_systems(judged, by=by, items=known_items(judged, gold))
     with judged.naming():
         return _systems_at_equal_cost(judged, systems, options or ComparisonOptions())
@@ -105,7 +105,9 @@ def open_systems(
                 refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
             _refuse_other_words(found)
-        report_unmatched_gold(judged, right if right is None else _of_judged(right, found))
+        report_unmatched_gold(
+            judged, right if right is None else _right_answers_of_systems(right, found)
+        )
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
     exact = exact_answers(judged.run, frame)
@@ -136,7 +138,7 @@ def _refuse_other_words(systems: Sequence[System]) -> None:
     )
 
 
-def _with_spent(judged: Snapshot) -> Snapshot:
+def _with_system_costs(judged: Snapshot) -> Snapshot:
     """The judgments with what answers took as numbers, where roles tell answers from judges."""
     has_roles = {"role", "judge"} <= set(judged.frame.collect_schema())
     return with_numbers(judged, SPENT) if has_roles else judged
@@ -157,7 +159,7 @@ def selection_on_page(measured: PageData, _options: object) -> list[Block]:
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
         return []
     try:
-        judged = _with_spent(judged)
+        judged = _with_system_costs(judged)
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
         return [Section("Accept or reject", [Paragraph(f"Not told: {error.problem}.")])]
@@ -238,7 +240,7 @@ def _right_answers_to_select(items: pl.DataFrame | None) -> pl.DataFrame | None:
     return items.select(*keys, GOLD).drop_nulls(GOLD)
 
 
-def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
+def _right_answers_of_systems(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
     """What is right of items that any system answered."""
     keys = [name for name in QUESTION_COLUMNS if name in right.columns]
     keys = [name for name in keys if all(name in one.rows.columns for one in systems)]
@@ -284,7 +286,7 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
     if not run.exists(DISTRIBUTIONS):
         return None
     best = (
-        _of_options(run)
+        _selection_option_shares(run)
         .sort(*_PLACE, "verdict", nulls_last=True)
         .sort("probability", descending=True, maintain_order=True)
         .unique(_PLACE, keep="first", maintain_order=True)
@@ -313,12 +315,12 @@ def _margins_to_select_by(run: RunDirectory) -> pl.DataFrame:
 
 def _selection_probabilities(run: RunDirectory) -> pl.DataFrame:
     """The probability of each verdict, as its distribution has it."""
-    rows = _of_options(run).filter(pl.col("verdict").is_not_null())
+    rows = _selection_option_shares(run).filter(pl.col("verdict").is_not_null())
     at_most = pl.col("probability").clip(0, 1)
     return rows.select(*_PLACE, "verdict", "protocol", probability=at_most)
 
 
-def _of_options(run: RunDirectory) -> pl.DataFrame:
+def _selection_option_shares(run: RunDirectory) -> pl.DataFrame:
     """Distributions over the options of items, each with its protocol, which no table of them has.
 
     One answer judged by itself is right or wrong, or rated: no option.
@@ -362,12 +364,12 @@ def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
         .collect()
     )
     found = pl.DataFrame(
-        {"probability": list(_at_verdicts(rows))}, schema={"probability": pl.Float64}
+        {"probability": list(_selection_at_verdict(rows))}, schema={"probability": pl.Float64}
     )
     return pl.concat([rows.select(*_PLACE, "protocol", "replication"), found], how="horizontal")
 
 
-def _at_verdicts(rows: pl.DataFrame) -> Iterator[float]:
+def _selection_at_verdict(rows: pl.DataFrame) -> Iterator[float]:
     """The probability of the verdict drawn; of a greedy reply that at temperature 1."""
     for row in rows.iter_rows(named=True):
         most = max((one["continuation"] or 0 for one in row["logprobs"]), default=0)

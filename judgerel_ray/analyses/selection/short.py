@@ -78,7 +78,7 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     return short_blocks(
         _accepted_share_sentence(every, keys, groups, risks),
         [*short_table(rows, groups, columns, what="row"), below],
-        [one for row in rows for one in _of_selection(row, groups.of(row))],
+        [one for row in rows for one in _selection_remarks(row, groups.of(row))],
         ("compare the systems question by question", command if several else None),
         everyone=groups.labels.values(),
     )
@@ -109,7 +109,7 @@ def _accepted_share_sentence(
     return f"surest of {count_of(answers, 'answer')} by {by} to {asked}{groups.shared}{risk}"
 
 
-def _of_selection(row: Row, who: str) -> Iterator[Remark]:
+def _selection_remarks(row: Row, who: str) -> Iterator[Remark]:
     """What forbids or weakens accepting by a confidence."""
     kept = cast(Row, row["kept"])
     if row["noise"]:
@@ -121,7 +121,10 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
         yield Remark(text=f"AUROC is {NOISE}", who=who, severity=HARMFUL)
     if kept and kept["threshold"] is None:
         risk = number(kept["risk"], 2).rstrip("0")
-        why, kind = _no_threshold(kept, cast(Row, row["surest"])), f"{risk} {kept['undefined']}"
+        why, kind = (
+            _why_nothing_is_accepted(kept, cast(Row, row["surest"])),
+            f"{risk} {kept['undefined']}",
+        )
         text = f"no threshold keeps the error at {risk}: {why}"
         yield Remark(text=text, who=who, severity=HARMFUL, kind=kind)
     confident, right = row["mean_confidence"], row["accuracy_confident"]
@@ -144,7 +147,7 @@ def _of_selection(row: Row, who: str) -> Iterator[Remark]:
             yield Remark(text=text, who=who, severity=WEAK, kind=name)
 
 
-def _no_threshold(kept: Row, surest: Row) -> str:
+def _why_nothing_is_accepted(kept: Row, surest: Row) -> str:
     """Why a system has no threshold with a guarantee: too many wrong, or too few questions."""
     if kept["undefined"] == "risk_too_high":
         return "too many are wrong even among the surest"
@@ -187,7 +190,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     who = {groups.of(row): f"row {place}" for place, row in enumerate(every, start=1)}
     numbered = {one: who[one] if several else "" for one in who}
     findings = [one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])]
-    findings += _of_costs(tables["matched_cost"])
+    findings += _system_cost_remarks(tables["matched_cost"])
     findings += _of_preferences(tables["self_preference"])
     return short_blocks(
         f"{count_of(len(every), 'pair')} of systems, on {asked}{all_groups.shared}: how much more "
@@ -221,7 +224,7 @@ def _system_pair_remarks(row: Row, who: str) -> Iterator[Remark]:
         yield Remark(text=text, who=who, severity=PLAIN)
 
 
-def _of_costs(costs: pl.DataFrame) -> Iterator[Remark]:
+def _system_cost_remarks(costs: pl.DataFrame) -> Iterator[Remark]:
     """Whether a judge beats the same money spent on one model."""
     for row in costs.iter_rows(named=True):
         who = f"{cell(row['second'])}"

@@ -380,7 +380,7 @@ def _systems_before_judge(
         one
         for one in systems
         if one.name.get("role") == "responder"
-        and _same_place(one, judge)
+        and _systems_in_same_place(one, judge)
         and options.answer_temperature in (None, one.name.get("temperature"))
     ]
 
@@ -537,7 +537,7 @@ def _self_chosen_answers(
     options: ComparisonOptions,
 ) -> _Row:
     """How often its own answer is picked: by itself, by itself as evaluator, and by others."""
-    shown = _shown_answers(participant, systems, options)
+    shown = _system_answers_shown(participant, systems, options)
     if shown is None:
         return {"undefined": "several_answer_temperatures"}
     judge_name = str(participant.name.get("judge"))
@@ -649,7 +649,7 @@ def _system_row_number(row: _Row, name: str) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _shown_answers(
+def _system_answers_shown(
     judge: System, systems: Sequence[System], options: ComparisonOptions
 ) -> pl.DataFrame | None:
     """The answers that judges compared, a column a model; None where it cannot be told which."""
@@ -673,11 +673,13 @@ def _is_self_selected(
     return asked.select(QUESTION, own=picks_own.fill_null(False)).sort(QUESTION)
 
 
-def _same_place(one: System, other: System) -> bool:
+def _systems_in_same_place(one: System, other: System) -> bool:
     """Whether two systems were asked on one benchmark with one template."""
     return all(one.name.get(name) == other.name.get(name) for name in _SETTING)
 
 
 def _same_setting(one: System, other: System) -> bool:
     """Whether two judges were asked alike."""
-    return _same_place(one, other) and one.name.get("temperature") == other.name.get("temperature")
+    return _systems_in_same_place(one, other) and one.name.get("temperature") == other.name.get(
+        "temperature"
+    )

@@ -41,11 +41,11 @@ def answers_of(frames: Sequence[AskFrame], counts: Sequence[StageCount]) -> tupl
         KnownAnswer(frame.index, *answer)
         for frame in frames
         if frame.protocol.traits.judges and not frame.protocol.traits.makes_matrices
-        for answer in _of_ask(frame, [c for c in counts if c.ask == frame.index])
+        for answer in _planned_answers_of_ask(frame, [c for c in counts if c.ask == frame.index])
     )
 
 
-def _of_ask(
+def _planned_answers_of_ask(
     frame: AskFrame, counts: Sequence[StageCount]
 ) -> Iterator[tuple[str, bool, str, str, int]]:
     """What one ask will show."""

@@ -57,7 +57,7 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     stored = stored_sweep(run)
     same_file = stored is not None and _request_parts(stored) == _request_parts(resolved.sweep)
     # A sweep that was put right after its first try is no other one: there is nothing to mix.
-    corrected = not same_file and _holds_nothing(run)
+    corrected = not same_file and _run_holds_nothing(run)
     if not corrected:
         versions = {"judgerel_ray": __version__, "python": platform.python_version()}
         versions |= _run_package_versions()
@@ -87,9 +87,9 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
         or _run_tolerances_of_sweep(stored) != _run_tolerances_of_sweep(resolved.sweep)
     ):
         written["sweep.toml"] = resolved.sweep.text.encode()
-    if fresh or not _holds_plan(run):
+    if fresh or not _run_holds_plan(run):
         written["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
-    if fresh or not _holds_items(run, resolved.items):
+    if fresh or not _run_holds_items(run, resolved.items):
         written["items.parquet"] = _items_bytes(resolved.items)
     for name, data in written.items():
         if begun:
@@ -102,7 +102,7 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
     return run
 
 
-def _holds_nothing(run: RunDirectory) -> bool:
+def _run_holds_nothing(run: RunDirectory) -> bool:
     """Whether no request of a run ever landed or failed: it has sessions at most."""
     written = any(run.files.sizes(folder) for folder in HOLDING)
     return not written and all(name.startswith(SESSION_MARK) for name in run.names("commits"))
@@ -127,7 +127,7 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
             )
     # Gold that judges are not shown is no part of what was asked.
     free = not any(shows_gold(frame) for frame in resolved.frames)
-    if _holds_items(run, resolved.items, but_for_gold=free) is False:
+    if _run_holds_items(run, resolved.items, but_for_gold=free) is False:
         raise StoreError(
             "rows have landed here about other items, and no manifest says of which sweep",
             where={"path": run.address("items.parquet")},
@@ -156,7 +156,7 @@ def stored_sweep(run: RunDirectory) -> Sweep | None:
         return None
 
 
-def _holds_plan(run: RunDirectory) -> bool:
+def _run_holds_plan(run: RunDirectory) -> bool:
     """Whether the plan is there and whole."""
     try:
         return run.exists("plan.json") and "judges" in json.loads(run.read_text("plan.json"))
@@ -164,7 +164,7 @@ def _holds_plan(run: RunDirectory) -> bool:
         return False
 
 
-def _holds_items(
+def _run_holds_items(
     run: RunDirectory, items: Sequence[Item], *, but_for_gold: bool = False
 ) -> bool | None:
     """Whether a run's file holds these items; None where it is gone or damaged."""
@@ -178,13 +178,13 @@ def _holds_items(
             return False
         parts = stored.collect_batches(chunk_size=ITEMS_AT_ONCE, maintain_order=True)
         found = chain.from_iterable(map(frame_to_items, parts))
-        pairs = zip_longest(found, chain.from_iterable(_by_benchmark(items)))
+        pairs = zip_longest(found, chain.from_iterable(_run_items_by_benchmark(items)))
         return all(compared(one) == compared(two) for one, two in pairs)
     except (*UNREADABLE, StoreError):
         return None
 
 
-def _by_benchmark(items: Sequence[Item]) -> Iterator[Iterator[Item]]:
+def _run_items_by_benchmark(items: Sequence[Item]) -> Iterator[Iterator[Item]]:
     """Items in the order of a run's file: names are unique within a benchmark."""
     for benchmark in dict.fromkeys(item.benchmark for item in items):
         yield (item for item in items if item.benchmark == benchmark)
@@ -195,7 +195,7 @@ def _items_bytes(items: Sequence[Item]) -> bytes:
     import pyarrow.parquet as pq
 
     buffer, writer = BytesIO(), None
-    for rows in _by_benchmark(items):
+    for rows in _run_items_by_benchmark(items):
         while part := list(islice(rows, ITEMS_AT_ONCE)):
             table = items_to_frame(part).to_arrow()
             writer = writer or pq.ParquetWriter(buffer, table.schema, compression="zstd")

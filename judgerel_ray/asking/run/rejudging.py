@@ -100,7 +100,9 @@ def open_landed(url: str, sweep: str | None) -> RejudgedRun:
             where={"run": run.url},
             hint="--sweep with the file as it was run",
         )
-    resolved = _as_begun(run, resolve(asked, known=known_judges(url), kept=_kept_items(run)))
+    resolved = _sweep_as_run_began(
+        run, resolve(asked, known=known_judges(url), kept=_kept_items(run))
+    )
     look = look_at_commits(run, as_landed=True)
     # A torn generation hides nothing here: texts are read as they landed.
     broken = [name for name in look.broken if parse_generation(name) is None]
@@ -200,7 +202,7 @@ def _kept_items(run: RunDirectory) -> Callable[[AskTable], tuple[Item, ...] | No
     return lambda ask: kept(ask.benchmark, ask.sample)
 
 
-def _as_begun(run: RunDirectory, resolved: Resolved) -> Resolved:
+def _sweep_as_run_began(run: RunDirectory, resolved: Resolved) -> Resolved:
     """The sweep with the judges that the run asked: this machine may lack their engine."""
     prints = read_manifest(run).get("fingerprints")
     known = prints if isinstance(prints, Mapping) else {}

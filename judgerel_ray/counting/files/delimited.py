@@ -96,7 +96,7 @@ def read_delimited(
     regular, blank = _delimited_sheet_looks(scanned, between, len(names))
     if not regular or text[:1] in "\r\n":
         content = source if isinstance(source, bytes) else _whole_delimited_file(source)
-        return _by_python(table_text(content, where), heading, where, above), notes
+        return _delimited_rows_by_python(table_text(content, where), heading, where, above), notes
     frame = pl.scan_csv(
         io.BytesIO(source) if isinstance(source, bytes) else source,
         separator=between, infer_schema=False, glob=False, new_columns=names,
@@ -196,7 +196,7 @@ def _delimited_sheet_looks(
     return not has_wrong, bool(blank)
 
 
-def _by_python(
+def _delimited_rows_by_python(
     text: str, heading: Heading, where: Mapping[str, object], above: int
 ) -> pl.LazyFrame:
     """The rows as Python's own reader has them, line by line; refused where one is uneven."""

@@ -56,7 +56,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     rows = source.rows
     copies: list[str] = []
     if meaning.is_numbered:
-        rows, copies = _without_copies(rows, meaning.columns)
+        rows, copies = _sheet_rows_without_copies(rows, meaning.columns)
         notes += copies
     rows, lines = _columns_unfolded_by_role(
         rows, {**meaning.columns, **_inside_cells(rows, meaning.telling)}
@@ -220,7 +220,7 @@ def key_in(names: Collection[str]) -> list[str]:
     return [name for name in ("item_id", *FACETS) if name in names]
 
 
-def _without_copies(
+def _sheet_rows_without_copies(
     rows: pl.LazyFrame, columns: Mapping[str, str]
 ) -> tuple[pl.LazyFrame, list[str]]:
     """Rows of one request once, with the line that says so; all where no column tells requests.
@@ -368,7 +368,7 @@ def _columns_unfolded_by_role(
         if place in schema
         else _made_of(place)
         for role, place in columns.items()
-        if place in there or _is_made(place, there)
+        if place in there or _is_sheet_column_made(place, there)
     }
     inside = {role: parted(place, there) for role, place in columns.items() if role not in plain}
     gone = {place for role, place in columns.items() if place in there and role != place}
@@ -382,7 +382,7 @@ def _columns_unfolded_by_role(
     found = {role: values_at(table[f"__{role}"], path) for role, (_, path) in inside.items()}
     notes = []
     for role, (column, path) in inside.items():
-        if left := _n_beside(table[f"__{role}"], path):
+        if left := _n_cell_values_beside(table[f"__{role}"], path):
             every = ".".join([column, *("*" if one.isdecimal() else one for one in path)])
             notes.append(
                 f"{columns[role]} leaves out {count_of(left, 'more value')} of the same lists; "
@@ -429,7 +429,7 @@ def _sheet_column_in_role(role: str, place: str, kind: pl.DataType) -> pl.Expr:
     return column.cast(pl.Int64) if role in _NUMBERED_TEXTS and kind == pl.Boolean else column
 
 
-def _n_beside(cells: pl.Series, path: Sequence[str]) -> int:
+def _n_cell_values_beside(cells: pl.Series, path: Sequence[str]) -> int:
     """How many values a place leaves out that names one element of lists by its number."""
     if not any(one.isdecimal() for one in path):
         return 0
@@ -441,7 +441,7 @@ def _n_beside(cells: pl.Series, path: Sequence[str]) -> int:
     return max(there - taken, 0)
 
 
-def _is_made(place: str, there: Sequence[str]) -> bool:
+def _is_sheet_column_made(place: str, there: Sequence[str]) -> bool:
     """Whether a place is of several columns, or a part of one: ``set,item``, ``pair:^([^;]+)``."""
     names, sign, _ = place.partition(":")
     return all(name in there for name in names.split(",")) and bool(sign or "," in names)

@@ -109,7 +109,7 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             )
         if Path(book_of(read_from)[0]).exists():
             check_regular(book_of(read_from)[0])
-            old = _old_run([read_from], where) if _is_part(read_from) else ()
+            old = _old_run([read_from], where) if _is_run_judgments_file(read_from) else ()
             found = _rows_of_one_sheet(read_from, where, by_row=by_row)
             return replace(
                 found, rows=_old_run_judgments_once(found.rows, old), notes=(*old, *found.notes)
@@ -224,7 +224,9 @@ def _exported_judgment_frame(read_from: object) -> pl.DataFrame:
         names = [str(name) for name in getattr(read_from, "columns", ())]
         _refuse_sheet_columns_twice(names)
         taken = [read_from.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
-        parts = [_of_pandas(name, one) for name, one in zip(names, taken, strict=True)]
+        parts = [
+            _judgment_column_of_pandas(name, one) for name, one in zip(names, taken, strict=True)
+        ]
         return pl.DataFrame(parts)
     if hasattr(read_from, "__arrow_c_stream__"):
         _refuse_sheet_columns_twice([str(name) for name in getattr(read_from, "column_names", ())])
@@ -236,7 +238,7 @@ def _exported_judgment_frame(read_from: object) -> pl.DataFrame:
     raise TypeError("it exports no Arrow")
 
 
-def _of_pandas(name: str, column: object) -> pl.Series:
+def _judgment_column_of_pandas(name: str, column: object) -> pl.Series:
     """One column of pandas: value by value where kinds may be mixed, else as Polars takes it."""
     from judgerel_ray.counting.files.records import values_series
 
@@ -283,11 +285,11 @@ def _items_by_row(found: Source) -> Source:
 
 def _rows_of_one_sheet(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Source:
     """The rows of one file."""
-    found = _by_ending(path, where)
+    found = _sheet_rows_by_ending(path, where)
     return _items_by_row(found) if by_row else found
 
 
-def _by_ending(path: str, where: Mapping[str, object]) -> Source:
+def _sheet_rows_by_ending(path: str, where: Mapping[str, object]) -> Source:
     """The rows of one file, by its ending."""
     book, sheet = book_of(path)
     kind, packed = kind_of(book)
@@ -301,7 +303,7 @@ def _by_ending(path: str, where: Mapping[str, object]) -> Source:
         raise SweepError(
             f"unknown kind of file, expected {known} or {TABLES[-1]}, got {kind or 'none'}",
             where={"path": path},
-            hint=_other_kind(path, kind),
+            hint=_judgment_file_kind_hint(path, kind),
         )
     cloud = path.partition("://")[0] in _CLOUD
     if kind == ".parquet" and not packed and ("://" not in path or cloud):
@@ -579,7 +581,7 @@ def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ..
     return tuple(notes.values())
 
 
-def _is_part(file: str) -> bool:
+def _is_run_judgments_file(file: str) -> bool:
     """Whether a file lies among the judgments of a run directory."""
     above = list(Path(file).absolute().parents)[:4]
     return any(one.name == "data" and (one.parent / "commits").is_dir() for one in above)
@@ -615,7 +617,7 @@ def _refuse_bytes(rows: pl.LazyFrame, name: str, where: Mapping[str, object]) ->
         read_from.cast(pl.String)
     except PolarsError:
         for row, value in enumerate(read_from.to_list(), start=1):
-            if value is not None and not _is_text(value):
+            if value is not None and not _are_sheet_bytes_text(value):
                 raise SweepError(
                     f"column {name} holds bytes that are no UTF-8 text",
                     where={**where, "row": row},
@@ -624,7 +626,7 @@ def _refuse_bytes(rows: pl.LazyFrame, name: str, where: Mapping[str, object]) ->
         raise
 
 
-def _is_text(value: bytes) -> bool:
+def _are_sheet_bytes_text(value: bytes) -> bool:
     """Whether bytes are UTF-8."""
     try:
         value.decode()
@@ -633,7 +635,7 @@ def _is_text(value: bytes) -> bool:
     return True
 
 
-def _other_kind(path: str, kind: str) -> str | None:
+def _judgment_file_kind_hint(path: str, kind: str) -> str | None:
     """What to do about a file of a known kind that is not read."""
     if kind == ".toml":
         sweep = shlex.quote(path)

@@ -104,7 +104,7 @@ def _subtotals(cells: Sequence[str | None]) -> Iterator[int]:
     for place, cell in enumerate(cells):
         words = (cell or "").strip()
         parts = [words.rpartition(" ")[::2], words.partition(" ")[::-2]]
-        if any(name.strip() in seen and _is_total(word) for name, word in parts):
+        if any(name.strip() in seen and _is_sheet_total_row(word) for name, word in parts):
             yield place
         elif words:
             seen.add(words)
@@ -117,12 +117,12 @@ def _sheet_total_row_names(rows: pl.DataFrame) -> Iterator[str]:
                  if value is not None and value.strip()]  # fmt: skip
         called = cells[0][1] if cells else ""
         above = rows.head(place)
-        if not _is_total(called) or _is_total(above[cells[0][0]][0]):
+        if not _is_sheet_total_row(called) or _is_sheet_total_row(above[cells[0][0]][0]):
             return
         if len(cells) > 1 and all(value in above[name] for name, value in cells[1:]):
             return
         yield called
 
 
-def _is_total(called: str | None) -> bool:
+def _is_sheet_total_row(called: str | None) -> bool:
     return (called or "").strip(": ").lower() in TOTALS

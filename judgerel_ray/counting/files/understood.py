@@ -110,10 +110,10 @@ def understood(
             _refuse_piped_log(source.piped)
     source, stated = one_row_a_reply(source, stated or {})
     _refuse_words_as_judges(source, stated)
-    source, stated = _without_keys(source, stated)
+    source, stated = _sheet_rows_without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
-        stated = _by_roles(stated, source, begin.columns)
+        stated = _columns_stated_by_role(stated, source, begin.columns)
         for role, place in stated.items():
             _check_stated_column_place(place, role, source, begin)
     if repeats is not None:
@@ -220,7 +220,7 @@ def _answers_line(found: Source, meaning: Meaning) -> list[str]:
     ]  # fmt: skip
 
 
-def _without_keys(
+def _sheet_rows_without_keys(
     source: Source, stated: Mapping[str, str] | None
 ) -> tuple[Source, Mapping[str, str] | None]:
     """Rows whose judgments are no longer below keys that tell them apart, and where they are."""
@@ -231,11 +231,13 @@ def _without_keys(
         if role not in VALUES or column not in columns or first is None:
             continue
         if first:
-            return _without_keys(lifted(source, column, rest[:first]), stated)
+            return _sheet_rows_without_keys(lifted(source, column, rest[:first]), stated)
         if facets_in(rest[0]):
             [facts, *_] = facets_in(rest[0])
             source = unkeyed(source, column, facts)
-            return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
+            return _sheet_rows_without_keys(
+                source, {**(stated or {}), role: ".".join([column, *rest[1:]])}
+            )
     # A role may stand for the place that it is read from.
     meant = {role: place for role, place in (stated or {}).items() if role in VALUES}
     if any(place in columns or place not in VALUES for place in meant.values()):
@@ -250,7 +252,9 @@ def _without_keys(
         other = column_flag(beside[0], f"{column}.{{{facts}}}.{beside[1]}")
         note = f"{column}: {below[1:]} is read, {beside[1]} beside it is not: {other} reads it"
         source = replace(source, notes=(*source.notes, note))
-    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"})
+    return _sheet_rows_without_keys(
+        source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"}
+    )
 
 
 def _values_beside(source: Source, column: str, below: str) -> tuple[str, str] | None:
@@ -264,7 +268,9 @@ def _values_beside(source: Source, column: str, below: str) -> tuple[str, str] |
     return None
 
 
-def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
+def _columns_stated_by_role(
+    stated: Mapping[str, str], source: Source, columns: Sequence[str]
+) -> dict[str, str]:
     """What is stated, a role that is no column in place of the column that is read as it."""
     unknown = {place for place in stated.values() if place in VALUES and place not in columns}
     if not unknown:

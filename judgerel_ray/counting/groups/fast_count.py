@@ -231,10 +231,10 @@ def count_few(
     labels = pl.DataFrame() if labels is None else labels
     kind_columns, shown = number_columns(kinds), number_columns(labels)
     scored = pl.any_horizontal(pl.lit(False), *verdicts)
-    frame = _with_each(frame, kinds)
+    frame = _rows_with_value_columns(frame, kinds)
     known, complete = pl.any_horizontal(kind_columns), pl.sum_horizontal(kind_columns) == pl.col(N)
     if shown:
-        frame = _with_each(frame, labels, scored)
+        frame = _rows_with_value_columns(frame, labels, scored)
         known &= ~scored | pl.any_horizontal(shown)
         complete &= pl.sum_horizontal(shown) == pl.sum_horizontal(pl.lit(0), *verdicts)
     counts = _count_true(frame, unit, (kind_columns, shown), proof)
@@ -246,7 +246,7 @@ def count_few(
     return FastCount(counts=counts, kinds=kinds, labels=labels, rest=rest)
 
 
-def _with_each(
+def _rows_with_value_columns(
     frame: pl.LazyFrame, values: pl.DataFrame, where: pl.Expr | None = None
 ) -> pl.LazyFrame:
     """Rows with one column for each of some values: whether they say that."""
@@ -264,7 +264,7 @@ def _count_true(
 
     A group-by takes its time for every sum, so a family is summed as the digits of one number.
     """
-    most = _most_rows(frame)
+    most = _most_counted_unit_rows(frame)
     while True:
         packed = [part for names in families for part in digits(names, most)]
         rows = frame.with_columns(part.packed() for part in packed)
@@ -277,7 +277,7 @@ def _count_true(
     return counts.drop(part.sum for part in packed).with_columns(sums)
 
 
-def _most_rows(frame: pl.LazyFrame) -> int:
+def _most_counted_unit_rows(frame: pl.LazyFrame) -> int:
     """How many rows a unit has if none of its replications, numbered from 0 on, is there twice."""
     numbered = frame.collect_schema().get("replication", pl.Null).is_integer()
     last = pl.col("replication").max() if numbered else pl.lit(None, pl.Int64)

@@ -141,14 +141,14 @@ def tally_unchecked(
             distinct = _all_distinct(
                 frame, _wanted_columns(_tally_unit_and_kind(varying)[0]), found.counts
             )
-            return laid_out, not distinct or _any_wrong(found.counts)
+            return laid_out, not distinct or _any_tally_row_wrong(found.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
     for proof in proofs:
         counts = count_rows(frame, [*dict.fromkeys((*varying, *shown))], proof)
         nested, holds = _nested_tally_by_unit(counts, varying, shown, alike, typed, proof)
-        if holds and not _any_wrong(counts):
+        if holds and not _any_tally_row_wrong(counts):
             return nested, False
     return nested, True
 
@@ -196,7 +196,7 @@ def _fast_count(
     return count_few(frame, unit, found, verdicts=verdicts, labels=labels, proof=proof)
 
 
-def _any_wrong(counts: pl.DataFrame) -> bool:
+def _any_tally_row_wrong(counts: pl.DataFrame) -> bool:
     """Whether any row cannot be."""
     return WRONG in counts.columns and bool(counts[WRONG].any())
 
@@ -251,13 +251,13 @@ def _nested_tally_by_unit(
         units = units.drop(SUM, "__total")
     if not proof or keys:
         units = rows.group_by(unit).agg(KIND, N)
-    nested = UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+    nested = UnitRows(units=_units_with_alike_columns(units, alike, typed), kinds=kinds)
     if not shown:
         return nested, holds
     labels = labelled.select(shown).unique()
     numbers_UL = np.zeros((units.height, labels.height), dtype=np.uint32)
-    _add_labels(numbers_UL, _of_units(labelled, units, unit), kinds, labels)
-    return _with_places(nested, labels, numbers_UL), holds
+    _add_labels(numbers_UL, _rows_with_tally_unit(labelled, units, unit), kinds, labels)
+    return _tally_with_places(nested, labels, numbers_UL), holds
 
 
 def _tally_of_few_kinds(
@@ -279,7 +279,7 @@ def _tally_of_few_kinds(
     if rest.height:
         raw = pl.concat([raw, rest.select(raw.columns)]).unique(maintain_order=True)
         labels = pl.concat([labels, rest.select(labels.columns)]).unique(maintain_order=True)
-        rest = _of_units(rest, found, found.columns)
+        rest = _rows_with_tally_unit(rest, found, found.columns)
     if max(raw.height, labels.height) > FEW:
         return None
     kinds, meant = _sorted_tally_kinds(raw, alike, typed)
@@ -300,13 +300,15 @@ def _tally_of_few_kinds(
     units = units.with_columns(
         pl.Series(KIND, every_UK).arr.to_list(), pl.Series(N, numbers_UK).arr.to_list()
     )
-    nested = UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+    nested = UnitRows(units=_units_with_alike_columns(units, alike, typed), kinds=kinds)
     if not shown:
         return nested
-    return _with_places(nested, labels.with_columns(typed[SHOWN]), numbers_UL)
+    return _tally_with_places(nested, labels.with_columns(typed[SHOWN]), numbers_UL)
 
 
-def _of_units(rows: pl.DataFrame, units: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+def _rows_with_tally_unit(
+    rows: pl.DataFrame, units: pl.DataFrame, unit: Sequence[str]
+) -> pl.DataFrame:
     """Rows with the row of their unit."""
     return rows.join(units.select(unit).with_row_index(_ROW), on=unit, nulls_equal=True)
 
@@ -320,7 +322,7 @@ def _add_labels(
     np.add.at(numbers_UL, (scored[_ROW].to_numpy(), code.to_numpy()), scored[N].to_numpy())
 
 
-def _with_places(
+def _tally_with_places(
     nested: UnitRows, labels: pl.DataFrame, numbers_UL: NDArray[np.uint32]
 ) -> UnitRows:
     """Counts of labels as those of places: a tie stands in none."""
@@ -334,7 +336,7 @@ def _with_places(
     return replace(nested, units=units, places=tuple(places))
 
 
-def _with_alike(
+def _units_with_alike_columns(
     units: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
     """Units with the columns that have one value in all rows."""

@@ -88,7 +88,7 @@ def declared_options(
     sizes = rows.select(name.alias("benchmark"), pl.col(N_OPTIONS).cast(pl.String)).unique()
     numbers: dict[str, set[int | None]] = {}
     for benchmark, text in sizes.sort("benchmark", N_OPTIONS).collect().iter_rows():
-        number = None if text is None else _n_options(text)
+        number = None if text is None else _number_of_verdict_options(text)
         if number == 0:
             is_text = pl.col(N_OPTIONS).cast(pl.String) == text
             first = rows.with_row_index("__row").filter(is_text).select("__row").head(1).collect()
@@ -112,7 +112,7 @@ def declared_options(
     }, notes
 
 
-def _n_options(text: str) -> int:
+def _number_of_verdict_options(text: str) -> int:
     """A number of options as it is written; 0 of what is none."""
     number = float(text) if text.strip().replace(".", "", 1).isdecimal() else 0.0
     return int(number) if number >= _PAIR and number == int(number) else 0

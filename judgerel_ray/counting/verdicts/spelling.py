@@ -213,12 +213,14 @@ class Spellings:
             )
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
-            found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
+            found_lines.append(f"taken as no verdict: {_verdict_spelling_counts(none)}; {_KEPT}")
         often = pl.col("key").is_in(OFTEN_NO_VALUE)
         others = pl.col("shown").filter(~pl.col("says_none") & ~often).n_unique()
         perhaps = verdicts.filter(pl.col("says_none") | (often & (others >= _MENU)))
         if perhaps.height:
-            found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
+            found_lines.append(
+                f"counted as verdicts: {_verdict_spelling_counts(perhaps)}; {_IF_NONE}"
+            )
         return tuple(found_lines)
 
 
@@ -406,7 +408,7 @@ def distinct_words(
     return [ascii(word) if times[like] > 1 else one for word, one, like in each]
 
 
-def _with_rows(words: pl.DataFrame) -> str:
+def _verdict_spelling_counts(words: pl.DataFrame) -> str:
     """Spellings with how many rows have each."""
     each = [
         f"{_quoted_verdict_spelling(text)} ({n:,})"

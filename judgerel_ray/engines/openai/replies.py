@@ -63,7 +63,7 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
         return ReplyTokens()
     return ReplyTokens(
         tokens=tuple(_bytes_of({"token": token}) for token in tokens),
-        listings=tuple(_by_text(top) for top in tops),
+        listings=tuple(_plain_server_next_tokens(top) for top in tops),
     )
 
 
@@ -124,7 +124,7 @@ def _chat_server_next_tokens(reported: JSON) -> Listing:
     return tuple((token, logprob) for token, logprob in pairs if logprob is not None)
 
 
-def _by_text(reported: JSON) -> Listing:
+def _plain_server_next_tokens(reported: JSON) -> Listing:
     """Next tokens of a plain completion's step."""
     if not isinstance(reported, Mapping):
         return ()
@@ -234,7 +234,10 @@ def _completion_of_server_choice(
 ) -> Completion:
     """Read one choice; EngineError where it is not whole."""
     key = request_key(condition.condition_key, request.first + place)
-    text, why = _server_choice_text(choice, chat=request.chat), _why_of(choice, key=key)
+    text, why = (
+        _server_choice_text(choice, chat=request.chat),
+        _server_choice_ending(choice, key=key),
+    )
     thought = message_thought(message_of(choice))
     if why == DECLINED:
         text = text or _server_choice_refusal(choice)
@@ -255,7 +258,7 @@ def _completion_of_server_choice(
         finish_reason="stop" if cut != text else why,
         prompt_tokens=usage.prompt,
         cached_tokens=usage.cached if request.n == 1 else None,
-        completion_tokens=_n_tokens(choice, usage, request),
+        completion_tokens=_n_new_server_tokens(choice, usage, request),
         thought=thought and clean(thought),
         logprobs=tuple(
             replace(one, token=clean(one.token))
@@ -290,7 +293,7 @@ def _server_choice_refusal(choice: Mapping[str, JSON]) -> str | None:
     return refusal if isinstance(refusal, str) and refusal else None
 
 
-def _why_of(choice: Mapping[str, JSON], *, key: str) -> str:
+def _server_choice_ending(choice: Mapping[str, JSON], *, key: str) -> str:
     """Why a reply ended, in the words of the house."""
     reason = choice.get("finish_reason")
     if reason == DECLINED or _server_choice_refusal(choice) is not None:
@@ -301,7 +304,7 @@ def _why_of(choice: Mapping[str, JSON], *, key: str) -> str:
     return _WHOLE[reason]
 
 
-def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int | None:
+def _n_new_server_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int | None:
     """New tokens of one reply; of several in one request only where the server lists them."""
     if request.n == 1:
         return usage.completion

@@ -244,14 +244,14 @@ def check_vllm_options(spec: EngineSpec) -> None:
         raise SweepError(
             f"quantization must be a scheme of vLLM {LISTED_VERSION}, got {scheme!r}",
             where=where,
-            hint=_or_vouch("quantization", nearest_option(scheme, VLLM_QUANTIZATIONS)),
+            hint=_vllm_option_hint("quantization", nearest_option(scheme, VLLM_QUANTIZATIONS)),
         )
     for name in sorted(spec.engine_options):
         if name not in HOUSE_OPTIONS and name not in trusted and name not in VLLM_OPTIONS:
             raise SweepError(
                 f"engine_options must be engine arguments of vLLM {LISTED_VERSION}, got {name!r}",
                 where=where,
-                hint=_or_vouch(name, nearest_option(name, VLLM_OPTIONS)),
+                hint=_vllm_option_hint(name, nearest_option(name, VLLM_OPTIONS)),
             )
 
 
@@ -272,7 +272,7 @@ def nearest_option(name: str, known: Iterable[str]) -> str | None:
     return repr(close[0]) if close else None
 
 
-def _or_vouch(name: str, close: str | None) -> str:
+def _vllm_option_hint(name: str, close: str | None) -> str:
     """What to try: the nearest name, or the way past the list."""
     past = f'engine_options.unchecked = ["{name}"] if your vLLM has it'
     return f"{close}, or {past}" if close else past

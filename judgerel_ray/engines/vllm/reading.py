@@ -83,13 +83,15 @@ async def answer_chunk(
     part = explorer(condition, prepared, channel)
     return tuple(
         [
-            replace(one, logprobs=await _at_verdict(condition, tokens[place], part, channel))
+            replace(
+                one, logprobs=await _vllm_tokens_at_verdict(condition, tokens[place], part, channel)
+            )
             for place, one in enumerate(made)
         ]
     )
 
 
-async def _at_verdict(
+async def _vllm_tokens_at_verdict(
     condition: Condition, tokens: tuple[int, ...], part: Explorer, channel: EngineChannel
 ) -> tuple[TokenLogprob, ...]:
     """The next tokens where a reply's verdict is written; none where it has none."""

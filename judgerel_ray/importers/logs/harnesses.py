@@ -116,7 +116,7 @@ def _batch_log_judgments(path: str) -> Iterator[LogRow]:
             message = mapping(choice.get("message"))
             reply = content_text(message.get("content")) or text(choice.get("text"))
             reply = reply and drop_moved_thought(reply, message_thought(message))
-            read, reason = _of_ended(reply, choice.get("finish_reason"))
+            read, reason = _reading_by_logged_ending(reply, choice.get("finish_reason"))
             if message.get("refusal") or reason == DECLINED:
                 read = FreeReading(outcome=Outcome.REFUSED)
             yield LogRow(
@@ -129,7 +129,7 @@ _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "
 _BROKEN = frozenset({"abort", "aborted", "error", "cancelled", "failed"})
 
 
-def _of_ended(reply: str | None, stated: object) -> tuple[FreeReading, str]:
+def _reading_by_logged_ending(reply: str | None, stated: object) -> tuple[FreeReading, str]:
     """Read a reply by how a log says that it ended, in whatever case."""
     reason = str(stated or "stop").lower()
     if reason in _BROKEN:

@@ -477,14 +477,18 @@ def conversation(value: object) -> str | None:
 
     Roles are named where several messages are of more than one role.
     """
-    if not isinstance(value, list) or not value or not all(_is_message(one) for one in value):
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(_is_logged_message(one) for one in value)
+    ):
         return text(value)
     parts = [(one.get("role"), _logged_message_text(one["content"])) for one in value]
     several = len({role for role, _ in parts if role != "system"}) > 1
     return "\n\n".join(f"{role}: {content}" if several else content for role, content in parts)
 
 
-def _is_message(value: object) -> bool:
+def _is_logged_message(value: object) -> bool:
     """Whether a value is a message of a conversation."""
     return isinstance(value, dict) and "content" in value
 

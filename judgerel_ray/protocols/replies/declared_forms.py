@@ -84,7 +84,9 @@ def read_words(texts: Sequence[str], form: FormSpec) -> list[list[tuple[str, ...
     [[('A',)], []]
     """
     if form.path:
-        return [[words for words in _in_objects(text, form.path) if words] for text in texts]
+        return [
+            [words for words in _reply_json_path_words(text, form.path) if words] for text in texts
+        ]
     return [
         [(word,) for word in words if word]
         for words in _verdict_groups_in_replies(texts, form.pattern)
@@ -169,7 +171,7 @@ def _is_last_verdict_whole(text: str, found: list[tuple[str, ...]], menu: Menu) 
     return all(again[: len(found)] == found for again in longer)
 
 
-def _in_objects(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
+def _reply_json_path_words(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
     """The words at a path in every JSON value of a text that has it."""
     for found in outermost_values(text, OBJECT if isinstance(path[0], str) else _ARRAY):
         if found.is_whole:
@@ -408,17 +410,19 @@ def _declared_option_words(
             where=where,
             hint='options = ["first", "second"], or [["yes", "true"], ["no", "false"]]',
         )  # fmt: skip
-    return "words", tuple(_as_words(one, "options", where) for one in value)
+    return "words", tuple(_as_declared_form_words(one, "options", where) for one in value)
 
 
 def _declared_form_words(
     table: Mapping[str, object], key: str, where: Mapping[str, object]
 ) -> tuple[str, ...]:
     """The words of a key; none where it is left out."""
-    return _as_words(table[key], key, where) if key in table else ()
+    return _as_declared_form_words(table[key], key, where) if key in table else ()
 
 
-def _as_words(value: object, key: str, where: Mapping[str, object]) -> tuple[str, ...]:
+def _as_declared_form_words(
+    value: object, key: str, where: Mapping[str, object]
+) -> tuple[str, ...]:
     """One word or several, each a text in one line, a whole number or a truth value."""
     words = []
     for one in value if isinstance(value, list) else [value]:

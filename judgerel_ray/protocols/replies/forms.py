@@ -211,14 +211,14 @@ def further_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str,
             named = (label,) if label and whole else ()
         else:
             break
-        if not named or _is_sentence(text, end, joined):
+        if not named or _reply_sentence_goes_on(text, end, joined):
             break
         found += named
         place = end
     return tuple(found)
 
 
-def _is_sentence(text: str, end: int, joined: str | None) -> bool:
+def _reply_sentence_goes_on(text: str, end: int, joined: str | None) -> bool:
     """Whether what follows speaks about the label before it, which is then no second verdict."""
     if joined is None:
         return not (_NO_SENTENCE.match(text, end) or _AGAIN_DOUBLE.match(text, end))

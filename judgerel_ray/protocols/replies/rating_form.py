@@ -334,14 +334,14 @@ def _rating_stated_in_reply(
         unclosed = _UNCLOSED.match(text, place)
         place = unclosed.end() if unclosed else place
         value = find_value(text, place, scale)
-        if value is None or _is_marker(text, start, place, value, end):
+        if value is None or _is_reply_list_number(text, start, place, value, end):
             return None
     labels, place = _ratings_listed_in_reply(text, value, scale)
     # A round bracket may count a list, "(1) The response ...": only the others close a value.
     closed = single is not None and not single[0].startswith("(")
     if not closed and not _BOUNDARY.match(text, place):
         return None
-    return Mention(labels) if ended or _is_settled(text, place) else None
+    return Mention(labels) if ended or _is_cut_rating_whole(text, place) else None
 
 
 def bracketed_value(content: str, scale: Scale) -> Value | None:
@@ -380,7 +380,7 @@ def _ratings_listed_in_reply(text: str, value: Value, scale: Scale) -> tuple[tup
     while (joiner := _JOINER.match(text, place)) is not None:
         found = find_value(text, joiner.end(), scale)
         # "4, good" says what a 4 is: one value, not two.
-        if found is None or not _is_alike(found, value, scale):
+        if found is None or not _ratings_answer_alike(found, value, scale):
             break
         # "4, 5" goes on a list; "4, 5 would flatter it" goes on a sentence.
         is_list = joiner["join"].lower() not in ("or", "to", "and/or")
@@ -405,20 +405,20 @@ def _further_ratings_in_reply(
             value = find_value(text, joiner.end(), scale)
             place = value.end if value else place
             value = value if value and _LIST_GOES_ON.match(text, place) else None
-        if value is None or not _is_alike(value, stated, scale):
+        if value is None or not _ratings_answer_alike(value, stated, scale):
             break
         found += value.labels
     return tuple(found)
 
 
-def _is_alike(second: Value, first: Value, scale: Scale) -> bool:
+def _ratings_answer_alike(second: Value, first: Value, scale: Scale) -> bool:
     """Whether a second value answers what the first one does: "good" beside "Yes" does not."""
     if second.is_word != first.is_word:
         return False
     return not second.is_word or score_of(second.labels[0], scale) is not None
 
 
-def _is_marker(text: str, start: int, place: int, value: Value, end: int) -> bool:
+def _is_reply_list_number(text: str, start: int, place: int, value: Value, end: int) -> bool:
     """Whether a number opens a list: on a line of its own making, or with its successor below."""
     marked = _MARKER.match(text, value.end)
     if marked is None or not re.fullmatch(r"[0-9]{1,2}", text[place : value.end]):
@@ -429,6 +429,6 @@ def _is_marker(text: str, start: int, place: int, value: Value, end: int) -> boo
     return re.search(successor, text[value.end : end]) is not None
 
 
-def _is_settled(text: str, place: int) -> bool:
+def _is_cut_rating_whole(text: str, place: int) -> bool:
     """Whether what follows a value in a cut reply is enough to know that the value is whole."""
     return len(text) - place >= _SETTLED_CHARACTERS or "\n" in text[place:]

@@ -58,7 +58,7 @@ def load_scale(name_or_path: str) -> Scale:
             where=where,
             hint='"ordinal" where only the order of the values is meant',
         )
-    build = _of_words if "labels" in content else _of_numbers
+    build = _reply_scale_of_words if "labels" in content else _reply_scale_of_numbers
     scale = build(name, level, content, where)
     if name != name_or_path and name in shipped_scales() and scale != load_scale(name):
         raise SweepError(
@@ -133,7 +133,7 @@ def folded_label(label: str) -> str:
     return re.sub(r"[\s_-]+", "", normalize("NFC", label).casefold())
 
 
-def _of_words(
+def _reply_scale_of_words(
     name: str, level: ScaleLevel, content: dict[str, object], where: dict[str, object]
 ) -> Scale:
     """A checked scale of words."""
@@ -184,7 +184,7 @@ def _of_words(
     return Scale(name=name, level=level, labels=tuple(texts))
 
 
-def _of_numbers(
+def _reply_scale_of_numbers(
     name: str, level: ScaleLevel, content: dict[str, object], where: dict[str, object]
 ) -> Scale:
     """A checked scale of numbers."""

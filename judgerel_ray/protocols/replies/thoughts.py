@@ -266,7 +266,7 @@ def _unquoted_marks(text: str) -> Iterator[re.Match[str]]:
     Quoted are those with a quotation mark on each side, an opening and a closing one within one
     line, and those in a value of JSON; also ``Thinking...`` where nothing is done thinking.
     """
-    marks = [one for one in _MARK.finditer(text) if not _in_quotes(text, one)]
+    marks = [one for one in _MARK.finditer(text) if not _is_thought_mark_quoted(text, one)]
     if "...done thinking." not in text.lower():
         marks = [one for one in marks if not one[0].lower().startswith("thinking")]
     if marks and "{" in text:
@@ -291,7 +291,7 @@ def _unquoted_marks(text: str) -> Iterator[re.Match[str]]:
         place += 1
 
 
-def _in_quotes(text: str, mark: re.Match[str]) -> bool:
+def _is_thought_mark_quoted(text: str, mark: re.Match[str]) -> bool:
     """Whether a mark stands between two quotation marks or backticks."""
     before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
     return bool(before and after) and before in _QUOTES and after in _QUOTES

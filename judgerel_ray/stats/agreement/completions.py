@@ -90,10 +90,12 @@ class _Problem:
 
     def value(self, ratio: Floats) -> Floats:
         """The coefficient at W / C."""
-        return _at_ratio(self.name, ratio, self.sizes_U[self.weight_U > 0].astype(np.float64))
+        return _coefficient_at_ratio(
+            self.name, ratio, self.sizes_U[self.weight_U > 0].astype(np.float64)
+        )
 
 
-def _at_ratio(name: str, ratio: Floats, m_U: Floats) -> Floats:
+def _coefficient_at_ratio(name: str, ratio: Floats, m_U: Floats) -> Floats:
     """A coefficient at W / C, from the numbers of verdicts of its units."""
     n, q = float(m_U.sum()), m_U.size
     if name == "krippendorff_alpha":
@@ -108,7 +110,7 @@ def _at_ratio(name: str, ratio: Floats, m_U: Floats) -> Floats:
     return divide(between - within, between + (size - 1) * within)
 
 
-def _between_ends(ends: Floats) -> CompletedRange:
+def _range_of_coefficient(ends: Floats) -> CompletedRange:
     """The range between ends that no way can leave, or none where one of them is not known."""
     if not np.isfinite(ends).all():
         return CompletedRange(exact=False)
@@ -203,7 +205,7 @@ def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRa
     reached = np.stack(np.nonzero(finite), axis=-1)
     last = added - reached.sum(axis=1, keepdims=True)
     totals = _totals_of_completions(problem) + step * np.concatenate([reached, last], axis=1)
-    return _over_totals(problem, totals, least[finite], most[finite])
+    return _extremes_over_totals(problem, totals, least[finite], most[finite])
 
 
 def _totals_of_completions(problem: _Problem) -> Floats:
@@ -211,7 +213,7 @@ def _totals_of_completions(problem: _Problem) -> Floats:
     return totals
 
 
-def _over_totals(
+def _extremes_over_totals(
     problem: _Problem, totals_SK: Floats, least_S: Floats, most_S: Floats, *, exact: bool = True
 ) -> CompletedRange:
     """The extremes, from those of W at each of the totals."""
@@ -242,7 +244,7 @@ def _two_valued(problem: _Problem) -> CompletedRange:
     )
     added = np.arange(each.size + 1.0) * float(problem.parts_U[0])
     totals = _totals_of_completions(problem) + np.stack([added, added[::-1]], axis=1)
-    return _over_totals(problem, totals, np.maximum(least, 0.0), most, exact=False)
+    return _extremes_over_totals(problem, totals, np.maximum(least, 0.0), most, exact=False)
 
 
 def _outer_bounds(problem: _Problem) -> CompletedRange:
@@ -262,7 +264,7 @@ def _outer_bounds(problem: _Problem) -> CompletedRange:
         # Squares within units are at most all squares.
         sizes_U = problem.sizes_U
         largest = min(largest, float((problem.weight_U * sizes_U).max() / sizes_U.sum()))
-    return _between_ends(problem.value(np.array([largest, least / highest])))
+    return _range_of_coefficient(problem.value(np.array([largest, least / highest])))
 
 
 def _raised_totals(totals_K: Floats, added: float) -> Floats:
@@ -346,7 +348,9 @@ def _bracketed_scores(
     if level != "ratio" or name == "icc1":
         # Squares within units are at most all squares, of numbers and of ranks.
         largest = min(largest, float((weight_U * m_U).max() / m_U.sum()))
-    return _between_ends(_at_ratio(name, np.array([largest, least / highest]), m_U))
+    return _range_of_coefficient(
+        _coefficient_at_ratio(name, np.array([largest, least / highest]), m_U)
+    )
 
 
 def _extreme_value_distances(

@@ -231,7 +231,7 @@ def icc1(
     >>> round(icc1([[3, 0], [1, 2], [0, 3]]).value, 6)
     0.666667
     """
-    return _of_counts("icc1", counts_UV, values, level, n_categories)
+    return _intraclass_of_counts("icc1", counts_UV, values, level, n_categories)
 
 
 def icck(
@@ -264,7 +264,7 @@ def icck(
     >>> round(icck([[3, 0], [1, 2], [0, 3]]).value, 6)
     0.857143
     """
-    return _of_counts("icck", counts_UV, values, level, n_categories)
+    return _intraclass_of_counts("icck", counts_UV, values, level, n_categories)
 
 
 def icc(scores_UR: ArrayLike, *, k: int = 1) -> Coefficient:
@@ -374,7 +374,7 @@ def icc_statistic(
     )
 
 
-def _of_counts(
+def _intraclass_of_counts(
     name: str, counts_UV: ArrayLike, values: Values | None, level: Level, n_categories: int | None
 ) -> Coefficient:
     """ICC(1) or ICC(k) of counts."""

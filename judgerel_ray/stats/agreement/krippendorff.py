@@ -90,7 +90,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             name=name, estimator=estimator,
             terms=lambda n: _coincidences(n[..., order]), value=lambda t: _ordinal(t, n_values),
             rests_on_minority=True,
-            at_totals=lambda c: _by_distance(estimator, _midrank_distances(c, order)),
+            at_totals=lambda c: _alpha_with_distances(estimator, _midrank_distances(c, order)),
         )  # fmt: skip
     if level == "interval" and numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
@@ -111,10 +111,10 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
             rests_on_minority=True, is_nominal_alpha=True,
         )  # fmt: skip
-    return _by_distance(estimator, _ratio_distances(numbers))
+    return _alpha_with_distances(estimator, _ratio_distances(numbers))
 
 
-def _by_distance(estimator: str, distances_VV: Floats) -> CountStatistic:
+def _alpha_with_distances(estimator: str, distances_VV: Floats) -> CountStatistic:
     """Alpha with distances that are given."""
     return CountStatistic(
         name="krippendorff_alpha", estimator=estimator,

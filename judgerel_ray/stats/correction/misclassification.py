@@ -120,7 +120,9 @@ def rogan_gladen(
     (0.4286, 0.11, 0.69)
     """
     labels, judged, passed, failed = _labels_split_by_pass(labels_N, judged_N, weights_N)
-    of_kind = min(_n_apart(labels, clusters_N), _n_apart(1 - labels, clusters_N))
+    of_kind = min(
+        _n_independent_labels(labels, clusters_N), _n_independent_labels(1 - labels, clusters_N)
+    )
     if of_kind < least or not of_kind:
         return CorrectedRate(undefined="too_few_labels")
     shares = np.asarray(all_M, np.float64)
@@ -185,7 +187,7 @@ def _labels_split_by_pass(
     return labels, judged, weights * labels, weights * (1 - labels)
 
 
-def _n_apart(shares_N: Floats, clusters_N: ArrayLike | None) -> float:
+def _n_independent_labels(shares_N: Floats, clusters_N: ArrayLike | None) -> float:
     """Labels of a kind, at most one a cluster."""
     return float(np.minimum(cluster_sums(shares_N, clusters_N), 1).sum())
 

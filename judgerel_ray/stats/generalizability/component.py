@@ -132,7 +132,7 @@ def unconfounded(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[
             confounded[effect_name(one.facets)] = RESIDUAL
             continue
         # Codes of equal partitions differ at most in their order.
-        same = (other for other in kept if _same_partition(one.levels_C, other.levels_C))
+        same = (other for other in kept if _same_facet_partition(one.levels_C, other.levels_C))
         twin = next(same, None)
         if twin is None:
             kept.append(one)
@@ -141,7 +141,7 @@ def unconfounded(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[
     return kept, confounded
 
 
-def _same_partition(first_C: Codes, second_C: Codes) -> bool:
+def _same_facet_partition(first_C: Codes, second_C: Codes) -> bool:
     """Whether two codings put the same cells together."""
     if first_C.max(initial=0) != second_C.max(initial=0):
         return False

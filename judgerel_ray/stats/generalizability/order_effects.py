@@ -288,7 +288,7 @@ def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None
     counts = np.asfortranarray(counts[kept])  # each column in one piece
     n_labels = counts.shape[1]
     names = np.arange(kept.size) if questions_Q is None else np.asarray(questions_Q)
-    order, starts = _in_runs(names[kept])
+    order, starts = _order_of_equal_names(names[kept])
     shares: Floats = run_sums((counts / row_sums(counts)[:, None])[order], starts, axis=-2)
     shares = shares / np.diff(starts, append=len(counts))[:, None]
     terms = stack_terms(np.ones(len(shares)), row_sums(shares**2), *shares.T)
@@ -307,7 +307,7 @@ def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None
     )
 
 
-def _in_runs(names: NDArray[Any]) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
+def _order_of_equal_names(names: NDArray[Any]) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
     """Give an order in which equal names follow each other, and where each of them starts."""
     order: NDArray[np.intp] | slice = slice(None)
     if np.less(names[1:], names[:-1]).any():
@@ -350,7 +350,7 @@ def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
     """How many verdicts each question has, those without any left out."""
     m_U: Floats = row_sums(np.asarray(labels_QL, dtype=np.float64))
     if questions_Q is not None:
-        order, starts = _in_runs(np.asarray(questions_Q))
+        order, starts = _order_of_equal_names(np.asarray(questions_Q))
         m_U = run_sums(m_U[order], starts)
     return m_U[m_U > 0]
 

@@ -132,7 +132,9 @@ def item_interval(
     chunk = max(1, _CELLS // (2 * total_P.size))
     left_out_C = np.concatenate(
         [
-            _or_nan(name, covariances_of(total_P - products_CP[start : start + chunk]), matrix)
+            _values_or_nan(
+                name, covariances_of(total_P - products_CP[start : start + chunk]), matrix
+            )
             for start in range(0, n, chunk)
         ]
     )
@@ -188,7 +190,7 @@ def item_bootstrap(
     products_CP, value = known
     found = resampled_interval(
         value,
-        lambda weight_BC: _or_nan(name, covariances_of(weight_BC @ products_CP), matrix),
+        lambda weight_BC: _values_or_nan(name, covariances_of(weight_BC @ products_CP), matrix),
         len(products_CP), n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3,
     )  # fmt: skip
     return replace(found, n_questions=len(products_CP))
@@ -211,7 +213,7 @@ def _products_by_question(
     return products_CP, float(item_values(name, covariances_1KK, matrix=matrix)[0])
 
 
-def _or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:
+def _values_or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:
     """Values, NaN where leaving a question out leaves an item that does not vary."""
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     usable = (variances > 1e-12 * variances.max(axis=1, keepdims=True)).all(axis=1)

@@ -231,7 +231,7 @@ def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:
     offdiagonal, bound, unit_B = _scaled_covariances(matrix_KK[None])
     loadings, converged = _free_minimum(offdiagonal, loadings_K[None] / unit_B)
     found: Floats = loadings[0] * unit_B[0]
-    return found if converged[0] and _has_negative(loadings, bound)[0] else None
+    return found if converged[0] and _has_negative_uniqueness(loadings, bound)[0] else None
 
 
 def _scaled_covariances(matrices: Floats) -> tuple[Floats, Floats, Floats]:
@@ -246,7 +246,7 @@ def _admissible_loadings(offdiagonal: Floats, start: Floats, bound: Floats) -> O
     """The free solution where it is proper beyond doubt, the lowest within the bounds elsewhere."""
     loadings, converged = _free_minimum(offdiagonal, start)
     heywood = np.zeros(len(start), dtype=bool)
-    doubtful = ~converged | _has_negative(loadings, bound) | (loadings < 0).any(axis=1)
+    doubtful = ~converged | _has_negative_uniqueness(loadings, bound) | (loadings < 0).any(axis=1)
     if doubtful.any():
         left, ends = offdiagonal[doubtful], bound[doubtful]
         parts = left / ends[:, :, None]
@@ -266,7 +266,7 @@ def _admissible_loadings(offdiagonal: Floats, start: Floats, bound: Floats) -> O
     return OneFactor(loadings, converged, heywood)
 
 
-def _has_negative(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
+def _has_negative_uniqueness(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
     """Whether any uniqueness is negative."""
     excess: Floats = (loadings**2 - bound**2 * (1 + _BEYOND)).max(axis=1)
     return excess > 0

@@ -344,7 +344,7 @@ def one_factor_omega(
         )
     fit = one_factor_minres(shared[None])
     if estimator == "ml":
-        return _by_likelihood(matrix_KK, fit.loadings_BK[0], errors_KK, words)
+        return _omega_by_likelihood(matrix_KK, fit.loadings_BK[0], errors_KK, words)
     loadings, converged = fit.loadings_BK[0], bool(fit.converged_B[0])
     omega = _omega_of_solution(matrix_KK, loadings, None, errors_KK, words, converged=converged)
     if not fit.heywood_B[0]:
@@ -356,7 +356,7 @@ def one_factor_omega(
     return replace(omega, heywood=True, improper=improper, improper_loadings=tuple(beyond.tolist()))
 
 
-def _by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) -> Omega:
+def _omega_by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) -> Omega:
     """Omega by maximum likelihood."""
     roots = np.linalg.eigvalsh(matrix)
     if roots[0] <= 1e-10 * roots[-1]:

@@ -441,7 +441,7 @@ def _second_order(between_BFF: Floats, *, improper: bool) -> list[_SecondOrder]:
     if n_factors == 1:
         return [_SecondOrder(np.ones(1)) for _ in between_BFF]
     if n_factors == 2:
-        return [_of_two(float(between[0, 1])) for between in between_BFF]
+        return [_loadings_of_two_factors(float(between[0, 1])) for between in between_BFF]
     fit = one_factor_minres(between_BFF)
     found = []
     for between, gamma, heywood in zip(between_BFF, fit.loadings_BK, fit.heywood_B, strict=True):
@@ -456,7 +456,7 @@ def _second_order(between_BFF: Floats, *, improper: bool) -> list[_SecondOrder]:
     return found
 
 
-def _of_two(shared: float) -> _SecondOrder:
+def _loadings_of_two_factors(shared: float) -> _SecondOrder:
     """The factor of two factors, by their correlation."""
     if shared <= 0:
         return _SecondOrder(notes=((Flag.FACTORS_APART, ()),))

@@ -505,7 +505,7 @@ def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     n, order = p.size, np.argsort(p, kind="stable")
     adjusted = np.empty(n)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (n - np.arange(n))), 1.0)
-    return _in_place(p_M, adjusted)
+    return _adjusted_p_values(p_M, adjusted)
 
 
 def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -526,10 +526,10 @@ def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     """
     p = _p_values(p_M, function="benjamini_hochberg")
     if p.size < 2:
-        return _in_place(p_M, p)  # nothing to adjust
+        return _adjusted_p_values(p_M, p)  # nothing to adjust
     from scipy.stats import false_discovery_control  # a second, where several tests need it
 
-    return _in_place(p_M, false_discovery_control(p))
+    return _adjusted_p_values(p_M, false_discovery_control(p))
 
 
 def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
@@ -539,7 +539,7 @@ def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
     return p
 
 
-def _in_place(p_M: Sequence[float | None], adjusted: Floats) -> tuple[float | None, ...]:
+def _adjusted_p_values(p_M: Sequence[float | None], adjusted: Floats) -> tuple[float | None, ...]:
     """Adjusted values where the p-values stood."""
     values = iter(adjusted.tolist())
     return tuple(None if one is None else next(values) for one in p_M)

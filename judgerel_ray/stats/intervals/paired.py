@@ -374,7 +374,7 @@ def left_out_interval(
         raise ValueError(f"left_out_interval: scale must be plain or fisher, got {scale!r}")
     value, left_out_C = whole(statistic), statistic.left_out()
     n = left_out_C.size
-    undefined = _why_none(value, left_out_C)
+    undefined = _why_no_paired_interval(value, left_out_C)
     if undefined is not None:
         return Interval(undefined=undefined, n_questions=n)
     half = t_quantile(n - 1, confidence) * jackknife_error(left_out_C)
@@ -400,7 +400,7 @@ def left_out_difference(
             return Difference(name=name, undefined=f"undefined_{side}", n_questions=n)
     left_out_C = second.left_out() - first.left_out()
     value = values[1] - values[0]
-    undefined = _why_none(value, left_out_C)
+    undefined = _why_no_paired_interval(value, left_out_C)
     error = 0.0 if undefined else jackknife_error(left_out_C)
     if undefined is None and error < 1e-12:
         undefined = "no_spread"
@@ -419,7 +419,7 @@ def left_out_difference(
     )  # fmt: skip
 
 
-def _why_none(value: float, left_out_C: Floats) -> str | None:
+def _why_no_paired_interval(value: float, left_out_C: Floats) -> str | None:
     """Why there is no interval, before its width is known."""
     if np.isnan(value):
         return "undefined"

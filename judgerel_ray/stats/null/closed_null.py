@@ -162,7 +162,7 @@ def _cumulants_of_term_sum(
     for k, m, draws in zip(*(one.tolist() for one in (numbers_S, sizes_S, draws_S)), strict=True):
         within_VV = m * (np.diag(p_V) - np.outer(p_V, p_V))
         if term.indicator:
-            laws.append((k, *_all_alike(m, p_V), within_VV))
+            laws.append((k, *_terms_of_unanimous_units(m, p_V), within_VV))
             continue
         tables_BV, chance_B, is_drawn = _rating_tables_with_chances(m, p_V, draws, rng)
         g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
@@ -182,7 +182,7 @@ def _cumulants_of_term_sum(
     return max(0.0, variance), third, fourth
 
 
-def _all_alike(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
+def _terms_of_unanimous_units(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
     """What a unit gets if all its verdicts agree, and on average if not; 1 or 0; their chances."""
     chance_V = p_V**m
     other = 1 - chance_V.sum()

@@ -70,10 +70,10 @@ def _kappa_of_sums(total: Floats) -> Floats:
     width = (total.shape[-1] - 3) // 2
     chance = np.einsum("...k,...k->...", total[..., 3 : 3 + width], total[..., 3 + width :])
     chance = chance / np.where(n > 0, n, 1.0)
-    return _over_room(same - chance, most - chance, most)
+    return _ratio_beyond_chance(same - chance, most - chance, most)
 
 
-def _over_room(numbers: Floats, room: Floats, most: Floats) -> Floats:
+def _ratio_beyond_chance(numbers: Floats, room: Floats, most: Floats) -> Floats:
     """Numbers over the room that chance leaves; NaN where that is rounding."""
     return divide(numbers, np.where(room > _TINY * np.maximum(most, 1e-300), room, 0.0))
 
@@ -84,7 +84,7 @@ def _alpha_of_kappa_sums(total: Floats) -> Floats:
     width = (total.shape[-1] - 3) // 2
     pooled = (total[..., 3 : 3 + width] + total[..., 3 + width :]) / 2
     room = most - np.einsum("...k,...k->...", pooled, pooled) / np.where(n > 0, n, 1.0)
-    apart = _over_room(most - same, room, most)
+    apart = _ratio_beyond_chance(most - same, room, most)
     found: Floats = 1 - (2 * n - 1) / np.where(n > 0, 2 * n, 1.0) * apart
     return found
 
@@ -357,7 +357,7 @@ def kappa_interval(found: LabelAgreement, *, confidence: float = 0.95) -> Interv
     ends = [value, value] if plain is None else list(plain)
     if plain is None or error > _TINY:
         for place, added in enumerate(_terms_of_extreme_items(found, total)):
-            more = [_one_more(found.terms, one, confidence, place) for one in added]
+            more = [_jackknife_end_with_item(found.terms, one, confidence, place) for one in added]
             ends[place] = (min, max)[place](ends[place], *more)
     low, high = max(-1.0, ends[0]), min(1.0, ends[1])
     if high - low < _TINY:
@@ -406,7 +406,9 @@ def _terms_of_extreme_items(found: LabelAgreement, total: Floats) -> tuple[Float
     return ends[0], ends[1]
 
 
-def _one_more(terms: QuestionTerms, added: Floats, confidence: float, place: int) -> float:
+def _jackknife_end_with_item(
+    terms: QuestionTerms, added: Floats, confidence: float, place: int
+) -> float:
     """The end of the jackknife with one item more."""
     total = terms.terms_CT.sum(axis=0)
     value = float(terms.value(total + added))

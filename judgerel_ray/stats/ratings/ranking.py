@@ -325,18 +325,25 @@ def rank_judges(
     """
     check_resampling(confidence, n_resamples, "percentile", function="rank_judges")
     _check_ranked_judges(judges, measures, smaller_is_better)
-    drawn = [one for row in measures.values() for one in row if _is_drawn(one)]
+    drawn = [one for row in measures.values() for one in row if _rank_rests_on_questions(one)]
     every = np.unique(np.concatenate([one.questions_C for one in drawn])) if drawn else np.empty(0)
     columns = [
         MeasureColumn(
             name=name,
             sign=-1.0 if name in smaller_is_better else 1.0,
             value_J=np.array(
-                [whole(one) if _is_drawn(one) else _rank_number_or_nan(one) for one in row]
+                [
+                    whole(one) if _rank_rests_on_questions(one) else _rank_number_or_nan(one)
+                    for one in row
+                ]
             ),
             resampled_BJ=np.empty((n_resamples, len(judges))),
-            n_questions_J=np.array([one.questions_C.size if _is_drawn(one) else 0 for one in row]),
-            fixed_J=np.array([one is not None and not _is_drawn(one) for one in row]),
+            n_questions_J=np.array(
+                [one.questions_C.size if _rank_rests_on_questions(one) else 0 for one in row]
+            ),
+            fixed_J=np.array(
+                [one is not None and not _rank_rests_on_questions(one) for one in row]
+            ),
             p_JJ=np.full((len(judges), len(judges)), np.nan),
             few_JJ=np.zeros((len(judges), len(judges)), dtype=bool),
         )
@@ -349,7 +356,7 @@ def rank_judges(
     for weights_BC in bootstrap_weights(max(1, every.size), n_resamples=n_resamples, seed=seed):
         for column in columns:
             for j, one in enumerate(measures[column.name]):
-                if _is_drawn(one):
+                if _rank_rests_on_questions(one):
                     place = np.searchsorted(every, one.questions_C)
                     stop = start + len(weights_BC)
                     column.resampled_BJ[start:stop, j] = one.at(weights_BC[:, place])
@@ -370,7 +377,7 @@ def _pairwise_judge_tests(column: MeasureColumn, row: Sequence[Measured]) -> Non
     able = {
         j: Remembered(of=one)
         for j, one in enumerate(row)
-        if _is_drawn(one) and not np.isnan(column.value_J[j])
+        if _rank_rests_on_questions(one) and not np.isnan(column.value_J[j])
     }
     for first, second in combinations(able, 2):
         found = judge_difference(able[first], able[second])
@@ -405,7 +412,7 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     return replace(bare, low=float(low), high=float(high))
 
 
-def _is_drawn(measured: Measured) -> TypeGuard[QuestionStatistic]:
+def _rank_rests_on_questions(measured: Measured) -> TypeGuard[QuestionStatistic]:
     """Whether a number rests on questions."""
     return measured is not None and not isinstance(measured, int | float)
 

@@ -467,7 +467,7 @@ def quantisation_ceiling(
         raise ValueError(
             f"quantisation_ceiling: rounding must be nearest or equal, got {rounding!r}"
         )
-    sizes = [_n_steps(*ends, step) for ends, step in zip(ranges, steps, strict=True)]
+    sizes = [_n_rating_scale_steps(*ends, step) for ends, step in zip(ranges, steps, strict=True)]
     breaks = [_rounding_breaks_of_scale(size, rounding) for size in sizes]
     edges = np.unique(np.concatenate([[0.0, 1.0], *breaks]).round(12))
     middle_S, width_S = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
@@ -501,7 +501,7 @@ def _terms_weighted_by_width(ratings: ScaleRatings, width_S: Floats) -> Floats:
     return total_T
 
 
-def _n_steps(lowest: float, highest: float, step: float) -> int:
+def _n_rating_scale_steps(lowest: float, highest: float, step: float) -> int:
     n = (highest - lowest) / step if step > 0 else 0.0
     if not 1 <= n <= _MOST_POINTS or abs(n - round(n)) > 1e-6:
         raise ValueError(

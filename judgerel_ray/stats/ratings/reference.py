@@ -132,7 +132,7 @@ def people_match(
             "judge less person", sides[1], sides[0], confidence=confidence
         )
         exchanged = sqrt(float(_exchange_variance(counts, verdicts).sum())) / len(counts)
-        difference = _at_least(difference, exchanged, confidence)
+        difference = _widened_label_difference(difference, exchanged, confidence)
     return PeopleMatch(
         judge=judge, person=person, difference=difference,
         floor=_floor(shares_UV, verdicts, of_judge, number), person_floor=_chance_agreement(counts),
@@ -183,7 +183,7 @@ def _exchange_variance(counts_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floa
     return found
 
 
-def _at_least(found: Difference, error: float, confidence: float) -> Difference:
+def _widened_label_difference(found: Difference, error: float, confidence: float) -> Difference:
     """A difference whose standard error is no smaller than that of exchanging judge and person."""
     from scipy.special import stdtr
 

@@ -154,7 +154,7 @@ def common_points(ranges: Sequence[tuple[float, float]]) -> int:
     """Give the number of points of the coarsest scale: what "collapse" leaves of all of them."""
     if not ranges:
         raise ValueError("common_points: there must be at least one scale")
-    return min(_n_points(*ends) for ends in ranges)
+    return min(_n_rating_scale_points(*ends) for ends in ranges)
 
 
 def checked_scale_scores(
@@ -188,7 +188,7 @@ def _scores_in_point_groups(
     values: Floats, lowest: float, highest: float, points: int | None
 ) -> Floats:
     """ceil((s - lowest + 1) / w), w points in a group."""
-    n = _n_points(lowest, highest)
+    n = _n_rating_scale_points(lowest, highest)
     left = n if points is None else points
     if left < 1 or n % left:
         raise MappingError("map_scores", Flag.UNEQUAL_GROUPS, n, left)
@@ -196,7 +196,7 @@ def _scores_in_point_groups(
     return np.clip(grouped, 1, left)
 
 
-def _n_points(lowest: float, highest: float) -> int:
+def _n_rating_scale_points(lowest: float, highest: float) -> int:
     """Whole points of a scale."""
     if lowest % 1 or highest % 1 or not lowest < highest:
         raise MappingError("map_scores", Flag.SCALE_NOT_WHOLE, lowest, highest)

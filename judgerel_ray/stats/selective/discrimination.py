@@ -125,7 +125,10 @@ def few_answers(
     Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
     (n_judgments,).
     """
-    (n_right, n_wrong), few = _by_kind(scores_N, correct_N, clusters_N), "few_wrong"
+    (n_right, n_wrong), few = (
+        _questions_right_and_wrong(scores_N, correct_N, clusters_N),
+        "few_wrong",
+    )
     if n_right < n_wrong:
         few = "few_right"
     return few if n_right + n_wrong and min(n_right, n_wrong) < FEW_ANSWERS else None
@@ -139,10 +142,10 @@ def few_flags(
     if few is None:
         return []
     flag = Flag.FEW_WRONG if few == "few_wrong" else Flag.FEW_RIGHT
-    return [(flag, (min(_by_kind(scores_N, correct_N, clusters_N)),))]
+    return [(flag, (min(_questions_right_and_wrong(scores_N, correct_N, clusters_N)),))]
 
 
-def _by_kind(
+def _questions_right_and_wrong(
     scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
 ) -> tuple[int, int]:
     """Questions with a right answer that has a score, and with a wrong one."""

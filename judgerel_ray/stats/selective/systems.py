@@ -344,7 +344,7 @@ def equal_acceptance(
     drawn_BG = np.concatenate(
         [sides[1].errors(weight, grid) - sides[0].errors(weight, grid) for weight in weights]
     )
-    n_deciding = _n_deciding(sides)
+    n_deciding = _n_deciding_questions(sides)
     low_G, high_G = _bootstrap_percentile_ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
     known = ~np.isnan(low_G)
@@ -363,11 +363,11 @@ def equal_acceptance(
         high_G=high_G, mean=float(value[known].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
-        p=_other_side(means_B, n_deciding), n_questions=common.size,
+        p=_bootstrap_p_value(means_B, n_deciding), n_questions=common.size,
     )  # fmt: skip
 
 
-def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
+def _n_deciding_questions(sides: Sequence[OrderedAnswers]) -> int:
     """One more than the questions with a wrong answer of either, or with a right one if fewer."""
     wrong, right = (
         np.unique(np.concatenate([side.questions_with(wrong=kind) for side in sides])).size
@@ -401,7 +401,7 @@ def _varying_bootstrap_ends(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return np.where(flat, np.nan, low), np.where(flat, np.nan, high)
 
 
-def _other_side(values_B: Floats, n: int) -> float | None:
+def _bootstrap_p_value(values_B: Floats, n: int) -> float | None:
     """Twice the smaller share of resamples at or beyond 0, as the ends have it."""
     from scipy.special import stdtr
 
