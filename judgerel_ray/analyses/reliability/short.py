@@ -54,7 +54,7 @@ LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
 more as there are rows."""
 _MOST_ROWS = 40
-_LEAST_ROOM = 8  # lines of remarks, however many rows the tables have
+_LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
