@@ -264,7 +264,7 @@ def carry_landed(
     may hold that, too, and else it is asked again. Judgments of which only the texts are lost, and
     that no run holds with theirs, go over without: their verdicts count.
 
-    What the run itself has lost is told on the console, as where it is gone on with.
+    What the run itself has lost is printed, as when a run is resumed.
 
     Effects: makes the run directory, lands rows. Retry: safe, carries what is not there yet.
     """

@@ -123,6 +123,10 @@ def _newest_noted(run: RunDirectory) -> int:
     return number if isinstance(number, int) else 0
 
 
+_READ_ANEW = ("data_file", "data_sha256", "data_bytes", "outcomes")
+"""What a generation says of a commit in place of the commit itself, beside its sections."""
+
+
 def reader_of(manifest: Mapping[str, Any], engine: Mapping[str, Any] | None = None) -> str:
     """The version of the reader by which replies of a run were read, or of a commit of it.
 
@@ -149,7 +153,8 @@ def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord
     other = None if generation is None else generation.files.get(commit.name)
     if other is None:
         return commit
-    return replace(commit, **{**other, "data_sections": sections(other["data_sections"])})
+    read = {name: other[name] for name in _READ_ANEW}
+    return replace(commit, **read, data_sections=sections(other["data_sections"]))
 
 
 def land_generation(

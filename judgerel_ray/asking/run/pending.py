@@ -205,7 +205,7 @@ class Pending:
     sent_first: dict[str, int] = field(default_factory=dict)
     """Replications that are asked by themselves before all else, by condition key."""
     _begun: dict[int, dict[str, Ask]] = field(default_factory=dict, init=False, repr=False)
-    """What a replication is asked of before all else, by place of the ask and name of the item."""
+    """Asks with a replication that goes first, by number of the ask and name of the item."""
     _pending: list[set[str]] = field(default_factory=list, init=False, repr=False)
     _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
