@@ -25,6 +25,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import drawn_counts
 
 PERMUTATIONS = 9_999
@@ -214,8 +215,7 @@ def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> Drift
     >>> drift_evidence([0.4, 0.7, 0.00005]).is_alarm, drift_evidence([0.4, 0.7, 0.05]).is_alarm
     (True, False)
     """
-    if not 0 < level < 1:
-        raise ValueError(f"drift_evidence: level must be between 0 and 1, got {level!r}")
+    check_fraction("drift_evidence", level=level)
     path = list(capital_path(p_T))
     since = first_alarm(path, repeat(level))
     return DriftEvidence(

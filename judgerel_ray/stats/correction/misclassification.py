@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.arguments import check_one_length
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.shares import (
@@ -176,11 +177,7 @@ def _labels_split_by_pass(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Labels, verdicts, and what each unit counts among the passed and the failed."""
     labels, judged = np.asarray(labels_N, np.float64), np.asarray(judged_N, np.float64)
-    if labels.shape != judged.shape or labels.ndim != 1:
-        raise ValueError(
-            "judge_rates: labels_N and judged_N must have one shape (n_labels,), got "
-            f"{labels.shape}, {judged.shape}"
-        )
+    check_one_length("judge_rates", labels_N=labels, judged_N=judged)
     if ((labels < 0) | (labels > 1) | (judged < 0) | (judged > 1)).any():
         raise ValueError("judge_rates: labels_N and judged_N must be within [0, 1]")
     weights = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, np.float64)

@@ -11,6 +11,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import cluster_sums, paired_variance
@@ -132,10 +133,8 @@ def ppi_mean(
     n, m, among = labels.size, others.size, weights_N is not None
     c_N = np.arange(n) if clusters_N is None else np.asarray(clusters_N)
     c_M = n + np.arange(m) if clusters_M is None else np.asarray(clusters_M)
-    if c_N.shape != (n,) or c_M.shape != (m,):
-        raise ValueError(
-            f"ppi_mean: clusters must have shapes ({n},) and ({m},), got {c_N.shape}, {c_M.shape}"
-        )
+    check_shape("ppi_mean", (n,), clusters_N=c_N)
+    check_shape("ppi_mean", (m,), clusters_M=c_M)
     n_clusters = np.unique(c_N).size
     if n_clusters < 2:
         return PpiMean(n_labels=n, n_clusters=n_clusters, undefined="too_few_labels")
@@ -216,11 +215,8 @@ def _check_prediction_samples(
     labels: Floats, judged: Floats, others: Floats, weights: Floats
 ) -> None:
     """Refuse what is no sample (ValueError)."""
-    if not labels.shape == judged.shape == weights.shape or labels.ndim != 1 or others.ndim != 1:
-        raise ValueError(
-            "ppi_mean: labels_N, judged_N and weights_N must have one shape (n_labels,), got "
-            f"{labels.shape}, {judged.shape}, {weights.shape}"
-        )
+    check_one_length("ppi_mean", labels_N=labels, judged_N=judged, weights_N=weights)
+    check_one_length("ppi_mean", others_M=others)
     if not all(np.isfinite(one).all() for one in (labels, judged, others, weights)):
         raise ValueError("ppi_mean: values must be finite")
     if (weights <= 0).any():

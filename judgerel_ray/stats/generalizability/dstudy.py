@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.generalizability.component import (
     component_share_interval,
@@ -234,7 +235,7 @@ def judgments_for(
     >>> round(judgments_for(variance_components(cells, object_="question"), 0.9), 6)
     2.25
     """
-    checked_target(target, function="judgments_for")
+    check_fraction("judgments_for", target=target)
 
     _check_dstudy_designs(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
     wanted_objects = frozenset(objects or {found.object})
@@ -365,7 +366,7 @@ def replications_for(reliability: float, target: float) -> int | None:
     >>> replications_for(0.3, 0.8), replications_for(0.0, 0.8)
     (10, None)
     """
-    checked_target(target, function="replications_for")
+    check_fraction("replications_for", target=target)
     if not reliability <= 1:
         raise ValueError(f"replications_for: reliability must be at most 1, got {reliability!r}")
     if reliability <= 0:
@@ -373,13 +374,6 @@ def replications_for(reliability: float, target: float) -> int | None:
     exact = target * (1 - reliability) / (reliability * (1 - target))
     # A whole number must not become the next one by rounding.
     return max(1, math.ceil(exact * (1 - 1e-12)))
-
-
-def checked_target(target: float, *, function: str) -> float:
-    """Refuse a target outside (0, 1)."""
-    if not 0 < target < 1:
-        raise ValueError(f"{function}: target must be between 0 and 1, got {target!r}")
-    return target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

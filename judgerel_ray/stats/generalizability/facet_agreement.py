@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import correct_for_chance
+from judgerel_ray.stats.arguments import check_choice, check_shape
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -242,10 +243,7 @@ def lay_out_levels(
     else:
         array = checked_counts(units, function="reproducibility")
         form, n_U = distances_VV, row_sums(array)
-    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
-        raise ValueError(
-            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
-        )
+    check_shape("reproducibility", n_U.shape, items_U=levels.items_U, levels_U=levels.levels_U)
     crossed = crossed_units(levels, n_U)
     kept_UF = np.asfortranarray(array[crossed.kept_U])  # each column in one piece
     terms_IT = np.empty((crossed.starts_I.size, FIXED + len(form) + 1), order="F")
@@ -348,8 +346,7 @@ def reproducibility_terms(
     Shapes: ``units`` (n_units, n_values), ``distances_VV`` (n_values, n_values), ``clusters_U``
     (n_units,).
     """
-    if name not in get_args(PairCoefficient):
-        raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
+    check_choice("reproducibility", get_args(PairCoefficient), name=name)
     laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U

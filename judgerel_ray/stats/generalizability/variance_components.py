@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import (
     VarianceComponent,
@@ -188,7 +188,7 @@ def variance_components(
     >>> [(one.name, one.value) for one in found.components]
     [('question', 4.0), ('residual', 1.0)]
     """
-    check_confidence(confidence, function="variance_components")
+    check_fraction("variance_components", confidence=confidence)
     wanted = checked_terms(cells, object_, terms, fixed)
     known = checked_sizes(cells, sizes or {}, barred=(object_, *fixed))
     n_questions = np.unique(cells.levels[object_]).size

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_at_least_1, check_choice, check_fraction, clusters_of
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
@@ -61,8 +61,7 @@ def item_values(name: ItemCoefficient, covariances_BKK: Floats, *, matrix: Matri
     ...             matrix="covariance").round(6).tolist()
     [0.666667]
     """
-    if name not in _VALUES:
-        raise ValueError(f"item_values: name must be one of {tuple(_VALUES)}, got {name!r}")
+    check_choice("item_values", _VALUES, name=name)
     return _VALUES[name](covariances_BKK, matrix)
 
 
@@ -118,7 +117,7 @@ def item_interval(
     >>> found.low < 5 / 6 < found.high, found.method
     (True, 'jackknife-t over 60 questions, logit scale')
     """
-    check_confidence(confidence, function="item_interval")
+    check_fraction("item_interval", confidence=confidence)
     known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
     if isinstance(known, str):
         return Interval(undefined=known)
@@ -201,8 +200,7 @@ def _products_by_question(
     *, function: str,
 ) -> tuple[Floats, float] | str:  # fmt: skip
     """Sums of products by question and the value of all, or why there is no interval."""
-    if name not in _VALUES:
-        raise ValueError(f"{function}: name must be one of {tuple(_VALUES)}, got {name!r}")
+    check_choice(function, _VALUES, name=name)
     scores, clusters = varying_scores(scores_NK, clusters_N, function=function)
     if scores.shape[1] < 2:
         return "undefined"
@@ -310,9 +308,7 @@ def column_noise_floor(
     >>> abs(floor.mean) < 0.2, floor.p > 0.05
     (True, True)
     """
-    if name not in get_args(ItemCoefficient):
-        names = get_args(ItemCoefficient)
-        raise ValueError(f"column_noise_floor: name must be one of {names}, got {name!r}")
+    check_choice("column_noise_floor", _VALUES, name=name)
     if n_permutations is None:
         n_permutations = 999 if name in ("cronbach_alpha", "mcdonald_omega") else 99
     check_at_least_1("column_noise_floor", n_permutations=n_permutations)
@@ -417,10 +413,7 @@ def omega_bootstrap(
     (True, 0)
     """
     check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
-    if matrix not in ("correlation", "covariance"):
-        raise ValueError(
-            f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
-        )
+    check_choice("omega_bootstrap", ("correlation", "covariance"), matrix=matrix)
     interval = Interval(undefined="undefined")
     known = _products_by_question(
         scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"

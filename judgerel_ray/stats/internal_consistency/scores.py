@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import Coefficient, Floats, row_means
 
 MissingScores = Literal["listwise", "pairwise"]
@@ -47,8 +48,7 @@ def item_covariances(
         raise ValueError(f"{function}: scores_NK must have 2 dimensions, got {scores.ndim}")
     if np.isinf(scores).any():
         raise ValueError(f"{function}: scores_NK must be finite or NaN")
-    if missing not in ("listwise", "pairwise"):
-        raise ValueError(f"{function}: missing must be listwise or pairwise, got {missing!r}")
+    check_choice(function, ("listwise", "pairwise"), missing=missing)
     there = ~np.isnan(scores)
     used = there.all(axis=1) if missing == "listwise" else there.any(axis=1)
     n_missing = int((~there).sum())

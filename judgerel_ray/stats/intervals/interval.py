@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_at_least_1, check_choice, check_fraction, clusters_of
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -188,7 +188,7 @@ def jackknife_interval(
     >>> found.low, found.high, found.method
     (0.0, 1.0, 'outer ends of jackknife-t and binomial over 4 questions')
     """
-    check_confidence(confidence, function="jackknife_interval")
+    check_fraction("jackknife_interval", confidence=confidence)
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -541,7 +541,6 @@ def between(
 
 def check_resampling(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
     """Refuse choices out of range (ValueError)."""
-    check_confidence(confidence, function=function)
+    check_fraction(function, confidence=confidence)
     check_at_least_1(function, n_resamples=n_resamples)
-    if method not in ("percentile", "basic"):
-        raise ValueError(f"{function}: method must be percentile or basic, got {method!r}")
+    check_choice(function, ("percentile", "basic"), method=method)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction, check_shape
 from judgerel_ray.stats.counts import (
     CountStatistic,
     Floats,
@@ -203,11 +203,7 @@ def _distances_or_nominal(distances_VV: ArrayLike | None, n_values: int) -> Floa
     """Distances given, or 1 between different values."""
     matrix = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
     distances: Floats = np.asarray(matrix, dtype=np.float64)
-    if distances.shape != (n_values, n_values):
-        raise ValueError(
-            f"supported_shares: distances_VV must have shape {(n_values, n_values)}, "
-            f"got {distances.shape}"
-        )
+    check_shape("supported_shares", (n_values, n_values), distances_VV=distances)
     return distances
 
 
@@ -396,7 +392,7 @@ def posterior_interval(
     >>> round(found.low, 1), round(found.high, 1), found.method
     (0.4, 0.9, 'Dirichlet process posterior over 20 questions')
     """
-    check_confidence(confidence, function="posterior_interval")
+    check_fraction("posterior_interval", confidence=confidence)
     if not statistic.is_nominal_alpha:
         return None
     counts = statistic.checked(counts_UV, function="posterior_interval")

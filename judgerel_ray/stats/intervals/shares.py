@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction, check_one_length
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.ends import alike_ends, is_uneven, one_more_ends, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, exact_where_alike
@@ -54,7 +54,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     """
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
-    check_confidence(confidence, function="clopper_pearson")
+    check_fraction("clopper_pearson", confidence=confidence)
     if n == 0:
         return Interval(undefined="too_few_units")
     low, high = trial_ends(k, n, confidence)
@@ -101,12 +101,8 @@ def clustered_share(
     """
     hits = np.asarray(hits_N, dtype=bool)
     clusters = np.arange(hits.size) if clusters_N is None else np.asarray(clusters_N)
-    if hits.ndim != 1 or hits.shape != clusters.shape:
-        raise ValueError(
-            f"clustered_share: hits_N and clusters_N must be of one length, "
-            f"got {hits.shape} and {clusters.shape}"
-        )
-    check_confidence(confidence, function="clustered_share")
+    check_one_length("clustered_share", hits_N=hits, clusters_N=clusters)
+    check_fraction("clustered_share", confidence=confidence)
     k, n = int(hits.sum()), hits.size
     number = np.unique(clusters, return_inverse=True)[1]
     n_questions = int(number.max()) + 1 if n else 0

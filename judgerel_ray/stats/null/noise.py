@@ -22,7 +22,7 @@ from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.arguments import check_at_least_1
+from judgerel_ray.stats.arguments import check_at_least_1, check_one_length
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
@@ -497,11 +497,7 @@ def _checked_scores(scores_N: ArrayLike, unit_N: ArrayLike) -> tuple[Floats, NDA
     """Scores that are there, with their units."""
     scores = np.asarray(scores_N, dtype=np.float64)
     units = np.asarray(unit_N, dtype=np.int64)
-    if scores.ndim != 1 or scores.shape != units.shape:
-        raise ValueError(
-            f"score_floor: scores_N and unit_N must have one length, got {scores.shape} and "
-            f"{units.shape}"
-        )
+    check_one_length("score_floor", scores_N=scores, unit_N=units)
     there = ~np.isnan(scores)
     if np.isinf(scores).any():
         raise ValueError("score_floor: scores_N must be finite or NaN")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.agreement.majority import majority_vote
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence
+from judgerel_ray.stats.arguments import check_at_least_1, check_fraction, check_shape
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import component_interval
 from judgerel_ray.stats.intervals.ends import trial_ends
@@ -63,10 +63,7 @@ def panel_votes(
     """
     votes, right = checked_votes(votes_UJ, right_U, function="panel_votes")
     weights = np.ones(votes.shape) if weights_UJ is None else np.asarray(weights_UJ, np.float64)
-    if weights.shape != votes.shape:
-        raise ValueError(
-            f"panel_votes: weights_UJ must have shape {votes.shape}, got {weights.shape}"
-        )
+    check_shape("panel_votes", votes.shape, weights_UJ=weights)
     weights = np.where(votes >= 0, np.nan_to_num(weights), 0.0)
     if (weights < 0).any():
         raise ValueError("panel_votes: weights_UJ must be at least 0")
@@ -302,12 +299,9 @@ def effective_judges(
     errors: Floats = np.asarray(errors_NJ, dtype=np.float64)
     if errors.ndim != 2:
         raise ValueError(f"effective_judges: errors_NJ must have 2 dimensions, got {errors.ndim}")
-    check_confidence(confidence, function="effective_judges")
+    check_fraction("effective_judges", confidence=confidence)
     within = np.zeros_like(errors) if within_NJ is None else np.asarray(within_NJ, np.float64)
-    if within.shape != errors.shape:
-        raise ValueError(
-            f"effective_judges: within_NJ must have shape {errors.shape}, got {within.shape}"
-        )
+    check_shape("effective_judges", errors.shape, within_NJ=within)
     rows = ~np.isnan(errors).any(axis=1)
     errors, within = errors[rows], within[rows]
     if len(errors):

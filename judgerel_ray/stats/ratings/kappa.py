@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
-from judgerel_ray.stats.arguments import clusters_of
+from judgerel_ray.stats.arguments import check_one_length, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings, divide
 from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
@@ -146,11 +146,7 @@ def label_agreement(
     0.5
     """
     labels, verdicts = (np.asarray(one, dtype=np.float64) for one in (labels_N, verdicts_N))
-    if labels.ndim != 1 or labels.shape != verdicts.shape:
-        raise ValueError(
-            "label_agreement: labels_N and verdicts_N must have one shape (n,), "
-            f"got {labels.shape} and {verdicts.shape}"
-        )
+    check_one_length("label_agreement", labels_N=labels, verdicts_N=verdicts)
     items = clusters_of(items_N, labels.size, function="label_agreement", argument="items_N")
     n = np.ones(labels.size) if n_N is None else np.asarray(n_N, dtype=np.float64)
     names, item = np.unique(items, return_inverse=True)
@@ -273,11 +269,7 @@ def cohen_kappa(
     0.5
     """
     labels, verdicts = (np.asarray(one, dtype=object) for one in (labels_N, verdicts_N))
-    if labels.ndim != 1 or labels.shape != verdicts.shape:
-        raise ValueError(
-            "cohen_kappa: labels_N and verdicts_N must have one shape (n,), "
-            f"got {labels.shape} and {verdicts.shape}"
-        )
+    check_one_length("cohen_kappa", labels_N=labels, verdicts_N=verdicts)
     items = clusters_of(items_N, labels.size, function="cohen_kappa", argument="items_N")
     pairs = np.column_stack([labels, verdicts])
     there = np.array([all(one is not None and one == one for one in pair) for pair in pairs], bool)

@@ -23,6 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
@@ -321,8 +322,7 @@ def scale_ratings(
             f"{name}: there must be two scales or more, each with its range, got "
             f"{len(scores)} and {len(ranges)}"
         )
-    if pairing not in ("all", "first"):
-        raise ValueError(f"{name}: pairing must be all or first, got {pairing!r}")
+    check_choice(name, ("all", "first"), pairing=pairing)
     tables = [
         _rating_scale_scores(one, *ends, pairing) for one, ends in zip(scores, ranges, strict=True)
     ]
@@ -463,10 +463,7 @@ def quantisation_ceiling(
             f"quantisation_ceiling: there must be a step a scale, got {len(steps)} for "
             f"{len(ranges)}"
         )
-    if rounding not in ("nearest", "equal"):
-        raise ValueError(
-            f"quantisation_ceiling: rounding must be nearest or equal, got {rounding!r}"
-        )
+    check_choice("quantisation_ceiling", ("nearest", "equal"), rounding=rounding)
     sizes = [_n_rating_scale_steps(*ends, step) for ends, step in zip(ranges, steps, strict=True)]
     breaks = [_rounding_breaks_of_scale(size, rounding) for size in sizes]
     edges = np.unique(np.concatenate([[0.0, 1.0], *breaks]).round(12))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import count_statistic
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_choice, check_fraction, check_shape, clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -95,12 +95,8 @@ def people_match(
     """
     counts = checked_counts(counts_UV, function="people_match")
     verdicts = np.asarray(verdicts_U, dtype=np.int64)
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if not verdicts.shape == clusters.shape == counts.shape[:1]:
-        raise ValueError(
-            f"people_match: verdicts_U and clusters_U must have shape ({len(counts)},), "
-            f"got {verdicts.shape} and {clusters.shape}"
-        )
+    check_shape("people_match", counts.shape[:1], verdicts_U=verdicts)
+    clusters = clusters_of(clusters_U, len(counts), function="people_match")
     if verdicts.size and not (verdicts.min() >= -1 and verdicts.max() < counts.shape[1]):
         raise ValueError(f"people_match: verdicts_U must be -1 or below {counts.shape[1]}")
     people = counts.sum(axis=1)
@@ -386,11 +382,8 @@ def reference_agreement(
     (0.69, 0.91, True)
     """
     name = "reference_agreement"
-    check_confidence(confidence, function=name)
-    if coefficient not in CORRELATIONS:
-        raise ValueError(
-            f"{name}: coefficient must be one of {', '.join(CORRELATIONS)}, got {coefficient!r}"
-        )
+    check_fraction(name, confidence=confidence)
+    check_choice(name, CORRELATIONS, coefficient=coefficient)
     scores, reference = _reference_score_columns(scores_NR), _reference_score_columns(reference_NH)
     questions = np.arange(len(scores)) if questions_N is None else np.asarray(questions_N)
     if not len(scores) == len(reference) == questions.size or questions.ndim != 1:

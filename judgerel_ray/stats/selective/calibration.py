@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
@@ -259,7 +259,7 @@ def brier_score(
     stated, right, clusters = stated_confidences(
         confidences_N, correct_N, clusters_N, "brier_score"
     )
-    check_confidence(confidence, function="brier_score")
+    check_fraction("brier_score", confidence=confidence)
     n, n_all = stated.size, np.size(correct_N)
     if not n:
         return Coefficient(

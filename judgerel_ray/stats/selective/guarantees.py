@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import one_of_each
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -220,8 +221,7 @@ def conformal_rule(
         )
     if ((right < 0) | (right >= reach_NO.shape[1])).any():
         raise ValueError("conformal_rule: right_N must be an option's place, from 0 on")
-    if not 0 < error < 1:
-        raise ValueError(f"conformal_rule: error must be between 0 and 1, got {error!r}")
+    check_fraction("conformal_rule", error=error)
     if clusters_N is not None:
         kept = one_of_each(clusters_N, n=right.size, seed=seed, function="conformal_rule")
         reach_NO, right = reach_NO[kept], right[kept]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, check_one_length, clusters_of
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -101,13 +101,10 @@ def paired_accuracy(
     .. [1] Bonett, D. G. and Price, R. M. (2012), doi:10.3102/1076998611411915.
     """
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_Q, second_Q))
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(
-            f"paired_accuracy: expected two rows of one length, got {first.shape}, {second.shape}"
-        )
+    check_one_length("paired_accuracy", first_Q=first, second_Q=second)
     if not all(((one >= 0) & (one <= 1)).all() for one in (first, second)):
         raise ValueError("paired_accuracy: shares must be in [0, 1]")
-    check_confidence(confidence, function="paired_accuracy")
+    check_fraction("paired_accuracy", confidence=confidence)
     n = first.size
     single = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     counts: tuple[int | None, ...] = (None,) * 4
