@@ -228,24 +228,22 @@ def search_threshold(
     (0.65, 1.0, 2)
     """
     correct = checked_search(edges, correct_N, objective, grid, least_share)
-    best: tuple[tuple[float, float, float], float] | None = None
+    labels = {float(threshold): edges.low(threshold) for threshold in grid}
     least = max(1.0, least_share * correct.size)
-    for threshold in grid:
-        low = edges.low(threshold)
-        n_low = int(low.sum())
-        value = _worth_of_threshold(low, correct, objective)
-        if n_low < least or np.isnan(value):
-            continue
-        rank = (value, float(n_low), float(threshold))
-        if best is None or rank > best[0]:
-            best = (rank, float(threshold))
-    if best is None:
+    worth = [
+        (_worth_of_threshold(low, correct, objective), int(low.sum()), threshold)
+        for threshold, low in labels.items()
+        if low.sum() >= least
+    ]
+    ranked = [one for one in worth if not np.isnan(one[0])]
+    if not ranked:
         return ThresholdChoice(objective=objective, n=correct.size, undefined="no_low")
-    low = edges.low(best[1])
+    *_, best = max(ranked)
+    low = labels[best]
     return ThresholdChoice(
         objective=objective,
         n=correct.size,
-        threshold=best[1],
+        threshold=best,
         accuracy_low=float(correct[low].mean()),
         accuracy_high=None if low.all() else float(correct[~low].mean()),
         share_low=float(low.mean()),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import smallest_enough, t_quantile
 from judgerel_ray.stats.intervals.shares import cluster_sums, paired_variance
 
 _PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])
@@ -204,11 +204,7 @@ def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
 
     if wide(most) > width:
         return None
-    low, high = 1, most  # an interval of `low` is too wide, of `high` narrow enough
-    while high - low > 1:
-        n = (low + high) // 2
-        low, high = (low, n) if wide(n) <= width else (n, high)
-    return high
+    return smallest_enough(lambda n: wide(n) <= width, least=2, most=2 * most)
 
 
 def _check_prediction_samples(

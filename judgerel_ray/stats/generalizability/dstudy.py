@@ -158,10 +158,8 @@ def dependability(
     left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
     if found.few_levels:
         left_out = []
-    value, of_value = (
-        _universe_variance_share(universe, relative),
-        _universe_variance_share(universe, absolute),
-    )
+    value = _universe_variance_share(universe, relative)
+    of_value = _universe_variance_share(universe, absolute)
     (low, high), (low_of_value, high_of_value) = (
         component_share_interval(
             one,

@@ -403,18 +403,18 @@ def left_out_difference(
     error = 0.0 if undefined else jackknife_error(left_out_C)
     if undefined is None and error < 1e-12:
         undefined = "no_spread"
-    if undefined is not None:
-        return Difference(
-            name=name, first=values[0], second=values[1], value=value, undefined=undefined,
-            n_questions=n,
-        )  # fmt: skip
+    known = Difference(
+        name=name, first=values[0], second=values[1], value=value, undefined=undefined,
+        n_questions=n,
+    )  # fmt: skip
+    if undefined:
+        return known
     from scipy.special import stdtr
 
     half = t_quantile(n - 1, confidence) * error
-    return Difference(
-        name=name, first=values[0], second=values[1], value=value, standard_error=error,
-        low=value - half, high=value + half, p=2 * float(stdtr(n - 1, -abs(value) / error)),
-        n_questions=n,
+    return replace(
+        known, standard_error=error, low=value - half, high=value + half,
+        p=2 * float(stdtr(n - 1, -abs(value) / error)),
     )  # fmt: skip
 
 

@@ -277,10 +277,8 @@ def _permuted_floors(
         made = _nulls_of_runs(counts, statistics, values, margins, n_permutations, rng)
     else:
         made = _nulls_of_tables(counts, statistics, values, margins, n_permutations, way, rng)
-    return [
-        floor_of(value, null, NullMethod.REASSIGNMENTS)
-        for value, null in zip(values, made, strict=True)
-    ]
+    kind = NullMethod.REASSIGNMENTS
+    return [floor_of(value, null, kind) for value, null in zip(values, made, strict=True)]
 
 
 def _nulls_of_tables(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,13 +296,7 @@ def _squares_left_out(number_N: Indices, codes_N: Indices, sizes_C: Indices) -> 
 
 
 Correlation = Literal["pearson", "spearman", "kendall", "icc_agreement", "icc_consistency"]
-CORRELATIONS: tuple[Correlation, ...] = (
-    "pearson",
-    "spearman",
-    "kendall",
-    "icc_agreement",
-    "icc_consistency",
-)
+CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
 
 
 def correlation(

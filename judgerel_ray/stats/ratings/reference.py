@@ -109,23 +109,19 @@ def people_match(
     of_person = (counts * (counts - 1)).sum(axis=1) / (people * (people - 1))
     most = counts.max(axis=1, initial=0)
     number = np.unique(clusters, return_inverse=True)[1]
-    sides = [
-        mean_terms(name, values, clusters)
-        for name, values in (("judge", of_judge), ("person", of_person))
-    ]
+    judge_terms = mean_terms("judge", of_judge, clusters)
+    person_terms = mean_terms("person", of_person, clusters)
     undefined = None if len(counts) else "no_item_of_several_people"
     judge, person = (
-        _label_share_with_interval(side, undefined, words, len(counts), confidence)
-        for side, words in zip(
-            sides,
-            ("share of people matched, mean over items", "people held out, mean over items"),
-            strict=True,
+        _label_share_with_interval(terms, undefined, words, len(counts), confidence)
+        for terms, words in (
+            (judge_terms, "share of people matched"), (person_terms, "people held out"),
         )
     )  # fmt: skip
     difference = Difference(name="judge less person", undefined=undefined, n_questions=0)
     if undefined is None:
         difference = left_out_difference(
-            "judge less person", sides[1], sides[0], confidence=confidence
+            "judge less person", person_terms, judge_terms, confidence=confidence
         )
         exchanged = sqrt(float(_exchange_variance(counts, verdicts).sum())) / len(counts)
         difference = _widened_label_difference(difference, exchanged, confidence)
@@ -150,8 +146,8 @@ def _label_share_with_interval(
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
     found = estimate_by_question(
-        side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
-        confidence=confidence,
+        side, undefined=undefined, unit="share", estimator=f"{words}, mean over items",
+        n_units=n_items, confidence=confidence,
     )  # fmt: skip
     if found.value is None or len(side.terms_CT) < 2:
         return found

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
-from judgerel_ray.stats.arguments import check_at_least_1, check_one_length
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.null.closed_null import ClosedNull
@@ -138,7 +138,11 @@ def scale_noise_floor(
     """
     check_at_least_1("scale_noise_floor", n_permutations=n_permutations)
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_N, second_N))
-    check_one_length("scale_noise_floor", first_N=first, second_N=second)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(
+            f"scale_noise_floor: both scales must have one score an item, got {first.shape} and "
+            f"{second.shape}"
+        )
     there = ~(np.isnan(first) | np.isnan(second))
     first, second = first[there], second[there]
     values, place = np.unique(np.concatenate([first, second]), return_inverse=True)

@@ -125,12 +125,8 @@ def few_answers(
     Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
     (n_judgments,).
     """
-    (n_right, n_wrong), few = (
-        _questions_right_and_wrong(scores_N, correct_N, clusters_N),
-        "few_wrong",
-    )
-    if n_right < n_wrong:
-        few = "few_right"
+    n_right, n_wrong = _questions_right_and_wrong(scores_N, correct_N, clusters_N)
+    few = "few_right" if n_right < n_wrong else "few_wrong"
     return few if n_right + n_wrong and min(n_right, n_wrong) < FEW_ANSWERS else None
 
 
