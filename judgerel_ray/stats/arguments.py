@@ -5,6 +5,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.text import either
+
 
 def check_fraction(function: str, **numbers: float) -> None:
     """Refuse numbers that are not between 0 and 1, such as a confidence, by their names."""
@@ -25,7 +27,7 @@ def check_choice(function: str, known: Collection[str], **chosen: str) -> None:
     for argument, choice in chosen.items():
         if choice not in known:
             raise ValueError(
-                f"{function}: {argument} must be one of {', '.join(known)}, got {choice!r}"
+                f"{function}: {argument} must be one of {either(*known)}, got {choice!r}"
             )
 
 

@@ -31,6 +31,7 @@ from judgerel_ray.stats.intervals.interval import (
     resampled_interval,
     student_interval,
 )
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
 
 ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"]
@@ -118,27 +119,17 @@ def item_interval(
     (True, 'jackknife-t over 60 questions, logit scale')
     """
     check_fraction("item_interval", confidence=confidence)
-    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
+    known = _item_terms(scores_NK, name, matrix, clusters_N, function="item_interval")
     if isinstance(known, str):
         return Interval(undefined=known)
-    products_CP, value = known
+    terms, value = known
     if np.isnan(value):
         return Interval(undefined="undefined")
-    n = len(products_CP)
+    n = terms.questions_C.size
     if n < 3:
         return Interval(undefined="too_few_units", n_questions=n)
-    total_P = products_CP.sum(axis=0)
-    chunk = max(1, _CELLS // (2 * total_P.size))
-    left_out_C = np.concatenate(
-        [
-            _values_or_nan(
-                name, covariances_of(total_P - products_CP[start : start + chunk]), matrix
-            )
-            for start in range(0, n, chunk)
-        ]
-    )
     found = student_interval(  # alpha of items that go against one another has no least value
-        value, left_out_C, confidence, chance_corrected=True, least=-np.inf
+        value, terms.left_out(), confidence, chance_corrected=True, least=-np.inf
     )
     return replace(found, n_questions=n)
 
@@ -183,23 +174,22 @@ def item_bootstrap(
     (True, 'percentile bootstrap, 200 resamples of 60 questions')
     """
     check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
-    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
+    known = _item_terms(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
     if isinstance(known, str):
         return Interval(undefined=known)
-    products_CP, value = known
+    terms, value = known
+    n = terms.questions_C.size
     found = resampled_interval(
-        value,
-        lambda weight_BC: _values_or_nan(name, covariances_of(weight_BC @ products_CP), matrix),
-        len(products_CP), n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3,
-    )  # fmt: skip
-    return replace(found, n_questions=len(products_CP))
+        value, terms.at, n, n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3
+    )
+    return replace(found, n_questions=n)
 
 
-def _products_by_question(
+def _item_terms(
     scores_NK: ArrayLike, name: ItemCoefficient, matrix: Matrix, clusters_N: ArrayLike | None,
     *, function: str,
-) -> tuple[Floats, float] | str:  # fmt: skip
-    """Sums of products by question and the value of all, or why there is no interval."""
+) -> tuple[QuestionTerms, float] | str:  # fmt: skip
+    """A coefficient by question and its value of all, or why there is no interval."""
     check_choice(function, _VALUES, name=name)
     scores, clusters = varying_scores(scores_NK, clusters_N, function=function)
     if scores.shape[1] < 2:
@@ -208,7 +198,11 @@ def _products_by_question(
         return "too_few_subjects"
     products_CP = summed_products(scores, clusters)
     covariances_1KK = covariances_of(products_CP.sum(axis=0)[None])
-    return products_CP, float(item_values(name, covariances_1KK, matrix=matrix)[0])
+    terms = QuestionTerms(
+        name=name, questions_C=np.arange(len(products_CP)), terms_CT=products_CP,
+        value=lambda sums_BP: _values_or_nan(name, covariances_of(sums_BP), matrix),
+    )  # fmt: skip
+    return terms, float(item_values(name, covariances_1KK, matrix=matrix)[0])
 
 
 def _values_or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:
@@ -415,15 +409,13 @@ def omega_bootstrap(
     check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
     check_choice("omega_bootstrap", ("correlation", "covariance"), matrix=matrix)
     interval = Interval(undefined="undefined")
-    known = _products_by_question(
-        scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"
-    )
+    known = _item_terms(scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap")
     if isinstance(known, str):
         return OmegaResamples(values_B=np.empty(0), interval=interval, n_undefined=0, n_heywood=0)
-    products_CP, value = known
-    n = len(products_CP)
+    terms, value = known
+    n = terms.questions_C.size
     found = [
-        omega_values(covariances_of(weight @ products_CP), matrix=matrix)
+        omega_values(covariances_of(weight @ terms.terms_CT), matrix=matrix)
         for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     ]
     values_B = np.concatenate([values for values, _ in found])
