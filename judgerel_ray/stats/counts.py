@@ -12,7 +12,7 @@ leading batch axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -484,6 +484,17 @@ def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
         [statistic.terms(units_UV[start : start + step]).sum(axis=0) for start in starts], axis=0
     )
     return sums
+
+
+def slices(n: int, width: int, cells: int = BLOCK) -> Iterator[slice]:
+    """Part n rows of some width into slices that hold so many cells at most."""
+    most = max(1, cells // max(1, width))
+    return (slice(start, min(start + most, n)) for start in range(0, n, most))
+
+
+def batches(n: int, width: int, cells: int) -> Iterator[int]:
+    """Sizes of the parts of :func:`slices`: of draws, which need no places."""
+    return (part.stop - part.start for part in slices(n, width, cells))
 
 
 def row_sums(units: Floats) -> Floats:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_fraction
-from judgerel_ray.stats.counts import drawn_counts
+from judgerel_ray.stats.counts import batches, drawn_counts
 
 PERMUTATIONS = 9_999
 """Rearrangements that the verdicts are held against; p is no smaller than about 1 in so many."""
@@ -100,9 +100,7 @@ def exchangeability(
     n_new_U = seen_UV.sum(axis=1)
     moved = _sums_of_moves(pooled_UV, n_new_U)
     sums = [moved(seen_UV[None])]
-    step = max(1, _AT_A_TIME // pooled_UV.size)
-    for start in range(0, n_draws, step):
-        size = min(step, n_draws - start)
+    for size in batches(n_draws, pooled_UV.size, _AT_A_TIME):
         sums.append(moved(drawn_counts(pooled_UV, n_new_U, size, rng)))
     # Each sum by its rank: their nulls have tails of other kinds.
     ranks = rankdata(-np.round(np.concatenate(sums), 9), axis=0, method="max")

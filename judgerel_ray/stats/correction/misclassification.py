@@ -5,8 +5,8 @@ Shape suffixes: N = labelled units, M = all units judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import nan, sqrt
+from dataclasses import dataclass
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -17,6 +17,7 @@ from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.shares import (
     ClusteredMean,
+    CorrectedValue,
     cluster_sums,
     clustered_mean,
     paired_variance,
@@ -43,21 +44,13 @@ class JudgeRates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CorrectedRate:
-    """A pass rate with a judge's errors taken out."""
+class CorrectedRate(CorrectedValue):
+    """A pass rate with a judge's errors taken out, within [0, 1].
 
-    value: float | None = None  # The rate, within [0, 1]; None where `undefined` is set.
-    low: float | None = None
-    high: float | None = None
-    # "too_few_labels" below `LEAST` labels of either kind, or questions with one;
-    # "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0: nothing
-    # can be told from such a judge.
-    undefined: str | None = None
-    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
-    pseudo_variance: float = 0.0
-    # Clusters, and what each moves the rate by: differences of two rates are made of these.
-    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
-    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    It is undefined as "too_few_labels" below `LEAST` labels of either kind, or questions with one;
+    as "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0: nothing
+    can be told from such a judge.
+    """
 
 
 def judge_rates(

@@ -5,7 +5,7 @@ Shape suffixes: N = labelled units, M = other units, C = clusters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan, sqrt
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.precision import smallest_enough, t_quantile
-from judgerel_ray.stats.intervals.shares import cluster_sums, paired_variance
+from judgerel_ray.stats.intervals.shares import CorrectedValue, cluster_sums, paired_variance
 
 _PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])
 _PSEUDO_JUDGED = np.array([0.0, 1.0, 0.0, 1.0])
@@ -24,12 +24,13 @@ _NONE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PpiMean:
-    """A mean corrected by labels."""
+class PpiMean(CorrectedValue):
+    """A mean corrected by labels.
 
-    value: float | None = None  # The corrected mean; None where `undefined` is set.
-    low: float | None = None
-    high: float | None = None
+    It is undefined as "too_few_labels" below two clusters of labels, as "no_spread" where labels
+    and judge show no error at all and the scale has no ends.
+    """
+
     # How far the judge is followed (lambda): 0 is labels alone, 1 the judge with its mean error
     # taken out.
     weight: float = nan
@@ -40,14 +41,6 @@ class PpiMean:
     label_variance: float = nan
     # What all units judged leave open of the mean, however many have a label.
     judge_variance: float = nan
-    # "too_few_labels" below two clusters of labels, "no_spread" where labels and judge show no
-    # error at all and the scale has no ends.
-    undefined: str | None = None
-    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
-    pseudo_variance: float = 0.0
-    # Clusters, and what each moves the mean by: differences of two means are made of these.
-    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
-    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -31,6 +31,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
+    slices,
     stack_terms,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -371,10 +372,9 @@ def left_out_values(
 ) -> list[Floats]:
     """Compute several coefficients without each question in turn, from the same distances."""
     total_T = terms_CT.sum(axis=0)
-    step = max(1, BLOCK // max(1, total_T.size))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in wanted]
-    for start in range(0, len(terms_CT), step):
-        rest = total_T - terms_CT[start : start + step]
+    for some in slices(len(terms_CT), total_T.size):
+        rest = total_T - terms_CT[some]
         distance = mean_distance(rest)
         for part, (name, n_categories) in zip(parts, wanted, strict=True):
             part.append(coefficient_of(name, distance, rest, form_FF, n_categories))

@@ -16,6 +16,7 @@ from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    batches,
     checked_counts,
     coefficient_of_units,
     divide,
@@ -337,9 +338,8 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
 
         p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / spread))
         return p, sd, NullMethod.PLACES_CLOSED_FORM
-    rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
-    for start in range(0, _PERMUTATIONS, block):
-        m = min(block, _PERMUTATIONS - start)
+    rng, reached = np.random.default_rng(0), 0
+    for m in batches(_PERMUTATIONS, n * n_labels, 2_000_000):
         drawn = rng.permuted(np.broadcast_to(free, (m, n, n_labels)), axis=-1).sum(axis=1)
         reached += int((row_sums(drawn**2) >= length - 1e-9).sum())
     p = (1 + reached) / (1 + _PERMUTATIONS)

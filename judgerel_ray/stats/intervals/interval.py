@@ -26,6 +26,7 @@ from judgerel_ray.stats.counts import (
     Floats,
     row_sums,
     run_sums,
+    slices,
     term_sums,
 )
 from judgerel_ray.stats.intervals.ends import (
@@ -307,9 +308,8 @@ def cluster_terms(
     """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster."""
     width = max(1, statistic.terms(counts[:0]).shape[-1])
     if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
-        step = max(1, BLOCK // width)
-        for start in range(0, len(counts), step):
-            yield statistic.terms(counts[start : start + step])
+        for some in slices(len(counts), width):
+            yield statistic.terms(counts[some])
         return
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // BLOCK

@@ -8,8 +8,7 @@ Shape suffixes: N = trials or rows, C = clusters.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import Protocol
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,21 +186,22 @@ def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
     return np.bincount(code_N, values_N).astype(np.float64, copy=False)
 
 
-class Linearised(Protocol):
-    """An estimate of which it is known how far each cluster moves it."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectedValue:
+    """A rate or mean corrected by labels, and how far each cluster moves it."""
 
-    @property
-    def clusters_C(self) -> Floats:  # noqa: N802
-        """Clusters, each once."""
-        ...
+    value: float | None = None  # None where `undefined` is set.
+    low: float | None = None
+    high: float | None = None
+    undefined: str | None = None  # Why there is none.
+    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
+    pseudo_variance: float = 0.0
+    # Clusters, and what each moves the value by: differences of two are made of these.
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
-    @property
-    def influence_C(self) -> Floats:  # noqa: N802
-        """What each moves the estimate by."""
-        ...
 
-
-def paired_variance(a: Linearised, b: Linearised) -> float:
+def paired_variance(a: CorrectedValue, b: CorrectedValue) -> float:
     """Compute the variance of a difference, paired by the clusters that both have."""
     moved = cluster_sums(
         np.concatenate([a.influence_C, -b.influence_C]),

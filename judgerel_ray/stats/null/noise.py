@@ -28,8 +28,10 @@ from judgerel_ray.stats.counts import (
     CountStatistic,
     CountTable,
     Floats,
+    batches,
     checked_counts,
     row_sums,
+    slices,
     term_sums,
 )
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
@@ -373,9 +375,8 @@ def _narrow_sums(runs: PermutedRuns, margins: Margins, statistic: CountStatistic
     column_R = np.arange(row_R.size) - np.repeat(first_R, np.diff(first_R, append=row_R.size))
     width = int(column_R.max(initial=0)) + 1
     sums = []
-    step = max(1, CELLS // (n_units * width))
-    for start in range(0, runs.n_permutations, step):
-        stop = min(start + step, runs.n_permutations)
+    for some in slices(runs.n_permutations, n_units * width, CELLS):
+        start, stop = some.start, some.stop
         here = slice(*np.searchsorted(runs.batch_R, [start, stop]))
         tables = np.zeros(((stop - start) * n_units, width))
         tables[row_R[here] - start * n_units, column_R[here]] = runs.number_R[here]
@@ -526,10 +527,8 @@ def _permuted_scores(
 ) -> Floats:
     """The coefficient of random permutations."""
     starts_U = np.cumsum(sizes_U) - sizes_U
-    batch = max(1, CELLS // scores_N.size)
     values = []
-    for start in range(0, n_drawn, batch):
-        size = min(batch, n_drawn - start)
+    for size in batches(n_drawn, scores_N.size, CELLS):
         permuted_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
         moments_BU3 = np.empty((size, sizes_U.size, 3))
         moments_BU3[..., 0] = sizes_U

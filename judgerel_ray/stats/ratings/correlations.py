@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
 
 Indices = NDArray[np.intp]
@@ -42,11 +42,9 @@ class PlacedItems:
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions, each item having its question's."""
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        starts = range(0, len(weights_BC), step)
         parts = [np.empty(0)]
-        for start in starts:
-            weights_BN = weights_BC[start : start + step][:, self.number_N]
+        for some in slices(len(weights_BC), self.first_N.size, _CELLS):
+            weights_BN = weights_BC[some][:, self.number_N]
             enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
             parts.append(np.where(enough, ratio(*self._sums(weights_BN)), np.nan))
         return np.concatenate(parts)
@@ -195,14 +193,11 @@ class Midranks(PlacedItems):
             left_C = n - sizes_C
             rho = ratio(self._sums_left_out(sizes_C), left_C.astype(np.float64) ** 3)
             return np.where(left_C >= _LEAST, rho, np.nan)
-        step = max(1, _CELLS // max(1, n))
-        return np.concatenate(
-            [
-                self.at(1.0 - np.eye(min(step, n_questions - start), n_questions, start))
-                for start in range(0, n_questions, step)
-            ]
-            or [np.empty(0)]
-        )
+        parts = [np.empty(0)]
+        for some in slices(n_questions, n, _CELLS):
+            without = np.eye(some.stop - some.start, n_questions, some.start)
+            parts.append(self.at(1.0 - without))
+        return np.concatenate(parts)
 
     def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
         """Of the midranks that items have by their weights."""

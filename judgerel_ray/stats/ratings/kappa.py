@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.arguments import check_one_length, clusters_of
-from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings, divide
+from judgerel_ray.stats.counts import Coefficient, Floats, batches, counts_from_ratings, divide
 from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
@@ -460,10 +460,8 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
         p = 2 * float(ndtr(-abs(value) / sd))
         return NoiseFloor(mean=0.0, sd=sd, p=p, kind=NullMethod.GOLD_NORMAL)
     rng = np.random.default_rng(0)
-    step = max(1, _HELD // g.size)
     null: list[Floats] = []
-    for start in range(0, _SHUFFLES, step):
-        size = min(step, _SHUFFLES - start)
+    for size in batches(_SHUFFLES, g.size, _HELD):
         order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)
         null.append(np.einsum("bcp,cp->b", apart[0][order], apart[1]) / room)
     # The value as the shuffles have it: where an item has several labels, each with each verdict.

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_choice
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
     ScaleMapping,
@@ -488,11 +488,9 @@ def quantisation_ceiling(
 
 def _terms_weighted_by_width(ratings: ScaleRatings, width_S: Floats) -> Floats:
     """Sums of terms, each segment by its width; a few segments at a time."""
-    step = max(1, _CELLS // ratings.axis.n_kinds**2)
     sums = [
-        width_S[start : start + step]
-        @ ratings.axis.terms([one[start : start + step] for one in ratings.shares])
-        for start in range(0, width_S.size, step)
+        width_S[some] @ ratings.axis.terms([one[some] for one in ratings.shares])
+        for some in slices(width_S.size, ratings.axis.n_kinds**2, _CELLS)
     ]
     total_T: Floats = np.sum(sums, axis=0)
     return total_T

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
 from judgerel_ray.stats.arguments import check_at_least_1
-from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.counts import Floats, batches
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.null.closed_null import ClosedNull
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, closed_floor, floor_of
@@ -160,10 +160,8 @@ def scale_noise_floor(
     # Both scales together keep their scores, so all that changes is how far pairs are apart.
     factor = 2 * (totals_V.sum() - 1) / (totals_V @ distances_VV @ totals_V)
     rng = np.random.default_rng(seed)
-    batch = max(1, _CELLS // first.size)
     null = []
-    for start in range(0, n_permutations, batch):
-        size = min(batch, n_permutations - start)
+    for size in batches(n_permutations, first.size, _CELLS):
         permuted_BN = rng.permuted(np.tile(second_place, (size, 1)), axis=1)
         null.append(1 - factor * distances_VV[first_place, permuted_BN].sum(axis=1))
     value = 1 - factor * float(distances_VV[first_place, second_place].sum())

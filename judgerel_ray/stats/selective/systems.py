@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_fraction, check_one_length, clusters_of
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -206,10 +206,9 @@ class OrderedAnswers:
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
-        rows = max(1, _CELLS // max(1, self._question.size))
         parts = []
-        for start in range(0, len(weights_BC), rows):
-            weight = weights_BC[start : start + rows][:, self._question]
+        for some in slices(len(weights_BC), self._question.size, _CELLS):
+            weight = weights_BC[some][:, self._question]
             sums = [np.cumsum(one, axis=1)[:, self._last] for one in (weight, weight * self._wrong)]
             parts.append(np.pad(sums, ((0, 0), (0, 0), (1, 0))))
         accepted, errors = np.concatenate(parts, axis=1)
