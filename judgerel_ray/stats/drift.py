@@ -100,8 +100,10 @@ def exchangeability(
     n_new_U = seen_UV.sum(axis=1)
     moved = _sums_of_moves(pooled_UV, n_new_U)
     sums = [moved(seen_UV[None])]
-    for size in batches(n_draws, pooled_UV.size, _AT_A_TIME):
-        sums.append(moved(drawn_counts(pooled_UV, n_new_U, size, rng)))
+    sums += [
+        moved(drawn_counts(pooled_UV, n_new_U, size, rng))
+        for size in batches(n_draws, pooled_UV.size, _AT_A_TIME)
+    ]
     # Each sum by its rank: their nulls have tails of other kinds.
     ranks = rankdata(-np.round(np.concatenate(sums), 9), axis=0, method="max")
     # The best rank decides; of several that are best in some sum, how unusual the others are.
