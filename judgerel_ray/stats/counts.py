@@ -73,11 +73,8 @@ def counts_from_ratings(
     # NaN is the one value that differs from itself.
     present = np.array([r is not None and r == r for r in ratings.ravel()], dtype=bool)
     seen = [_rating_as_python_value(rating) for rating in ratings.ravel()[present]]
-    columns = (
-        _rating_values_sorted(set(seen))
-        if values is None
-        else tuple(_rating_as_python_value(value) for value in values)
-    )
+    named = _rating_values_sorted(set(seen)) if values is None else values
+    columns = tuple(_rating_as_python_value(value) for value in named)
     place = {value: column for column, value in enumerate(columns)}
     if len(place) < len(columns):
         raise ValueError(f"counts_from_ratings: values must be distinct, got {columns!r}")
@@ -132,13 +129,11 @@ def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
         return np.zeros((int(total == 0), 0), dtype=np.int64)
     if n_values == 1:
         return np.array([[total]], dtype=np.int64)
-    return np.vstack(
-        [
-            np.hstack([np.full((len(rest), 1), first), rest])
-            for first in range(total + 1)
-            for rest in [count_vectors(total - first, n_values - 1)]
-        ]
-    )
+    parts = []
+    for first in range(total + 1):
+        rest = count_vectors(total - first, n_values - 1)
+        parts.append(np.hstack([np.full((len(rest), 1), first), rest]))
+    return np.vstack(parts)
 
 
 def drawn_counts(

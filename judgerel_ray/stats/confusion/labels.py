@@ -138,12 +138,11 @@ def rating_deviation(
     )
     deviation = np.abs(labels - right)
     there = ~np.isnan(deviation)
-    return LabelDeviation(
-        **{
-            name: _mean_with_t_interval(deviation[rows], clusters[rows], confidence)
-            for name, rows in (("low", there & low), ("high", there & ~low), ("all", there))
-        }
-    )
+
+    def of(rows: Bools) -> Deviation:
+        return _mean_with_t_interval(deviation[rows], clusters[rows], confidence)
+
+    return LabelDeviation(low=of(there & low), high=of(there & ~low), all=of(there))
 
 
 def _mean_with_t_interval(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgerel_ray.stats.arguments import check_fraction
-from judgerel_ray.stats.counts import divide
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.generalizability.component import (
     component_share_interval,
     left_as_error,
@@ -143,16 +143,8 @@ def dependability(
     """
     levels = dict(n_levels or {})
     _check_dstudy_designs(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
-    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
-    parts = np.array(
-        [
-            _dstudy_error_variances(
-                one.facets, wanted_objects, fixed, given, levels, found.sizes, n_judgments
-            )
-            for one in found.components
-        ]
-    )
+    parts = _dstudy_parts(found, objects, fixed, given, levels, n_judgments)
     universe, relative, absolute = np.maximum(values_P, 0.0) @ parts
     sums = [(found.left_out_GP, 1.0), *found.left_out_levels.values()]
     left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
@@ -236,18 +228,14 @@ def judgments_for(
     check_fraction("judgments_for", target=target)
 
     _check_dstudy_designs(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
-    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     base = math.prod((n_levels or {}).values())
 
     def error(times: int) -> tuple[float, float]:
         n = base * times
         levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
-        parts = [
-            _dstudy_error_variances(one.facets, wanted_objects, fixed, (), levels, found.sizes, n)
-            for one in found.components
-        ]
-        universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
+        parts = _dstudy_parts(found, objects, fixed, (), levels, n)
+        universe, *errors = np.maximum(values_P, 0.0) @ parts
         return float(universe), float(errors[absolute])
 
     # Every part of the error either stays or goes with 1 / n, so two designs tell all.
@@ -279,6 +267,15 @@ def _check_dstudy_designs(
     unknown = (named | set(sizes)) - known
     if unknown:
         raise ValueError(f"dependability: facets must be of {sorted(known)}, got {sorted(unknown)}")
+
+
+def _dstudy_parts(
+    found: VarianceComponents, objects: Collection[str] | None, fixed: Collection[str],
+    given: Collection[str], levels: Mapping[str, int], n: int,
+) -> Floats:  # fmt: skip
+    """What each component adds to the universe score and to both errors, (components, 3)."""
+    design = frozenset(objects or {found.object}), fixed, given, levels, found.sizes, n
+    return np.array([_dstudy_error_variances(one.facets, *design) for one in found.components])
 
 
 def _dstudy_error_variances(

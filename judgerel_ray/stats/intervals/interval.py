@@ -214,18 +214,11 @@ def jackknife_interval(
     if found.undefined == NO_SPREAD and statistic.is_nominal_alpha:
         c_V, m_U = counts.sum(axis=0), row_sums(counts)
         chance = float((c_V * (c_V - 1)).sum() / (c_V.sum() * (c_V.sum() - 1)))
-        found = exact_where_alike(
-            found,
-            value,
-            confidence,
-            np.bincount(clusters, weights=m_U).astype(np.float64),
-            chance=chance,
-        )
-    return (
-        found
-        if found.undefined or found.kind in EXACT
-        else flagged(found, counts, clusters, statistic)
-    )
+        ratings_C = np.bincount(clusters, weights=m_U).astype(np.float64)
+        found = exact_where_alike(found, value, confidence, ratings_C, chance=chance)
+    if found.undefined or found.kind in EXACT:
+        return found
+    return flagged(found, counts, clusters, statistic)
 
 
 NO_SPREAD = "no_spread"

@@ -204,13 +204,9 @@ class Midranks(PlacedItems):
         one, two = (
             _centred_rank_weights(codes, weights_BN) for codes in (self.first_N, self.second_N)
         )
-        sums_3B = np.stack(
-            [
-                np.einsum("bn,bn,bn->b", weights_BN, first, second)
-                for first, second in ((one, two), (one, one), (two, two))
-            ]
-        )
-        return sums_3B, weights_BN.sum(axis=1) ** 3
+        pairs = ((one, two), (one, one), (two, two))
+        sums = [np.einsum("bn,bn,bn->b", weights_BN, *pair) for pair in pairs]
+        return np.stack(sums), weights_BN.sum(axis=1) ** 3
 
     def _sums_left_out(self, sizes_C: Indices) -> Floats:
         """Sums of products and of squares of midranks without each question, shape (3, C)."""

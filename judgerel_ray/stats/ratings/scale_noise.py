@@ -228,14 +228,10 @@ def inter_scale_floor(
             return closed_floor(null)
     rng = np.random.default_rng(seed)
     # Every scale keeps its scores, so all that changes is which of them meet.
-    nulls = np.array(
-        [
-            _products_across_scales(
-                [vectors[0], *_permuted_scale_scores(vectors[1:], groups, rng)], weight_N
-            )
-            for _ in range(n_permutations)
-        ]
-    )
+    nulls = np.empty(n_permutations)
+    for place in range(n_permutations):
+        moved = _permuted_scale_scores(vectors[1:], groups, rng)
+        nulls[place] = _products_across_scales([vectors[0], *moved], weight_N)
     return floor_of(value, value + slope * (nulls - products), NullMethod.SCALE_PERMUTATIONS)
 
 
