@@ -48,6 +48,16 @@ def check_shape(function: str, shape: tuple[int, ...], **arrays: NDArray[np.gene
             raise ValueError(f"{function}: {argument} must have shape {shape}, got {array.shape}")
 
 
+def scores_of(scores: ArrayLike, *, function: str, argument: str) -> NDArray[np.float64]:
+    """Read a table of scores, NaN where there is none."""
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise ValueError(
+            f"{function}: {argument} must have 2 dimensions, got {table.ndim}, and be finite or NaN"
+        )
+    return table
+
+
 def clusters_of(
     clusters_U: ArrayLike | None, n: int, *, function: str, argument: str = "clusters_U"
 ) -> NDArray[np.generic]:

@@ -452,13 +452,11 @@ def _halves_of_sampled_ratings(
         left_LV, right_RV = count_vectors(t, n_left), count_vectors(2 * k - t, n_values - n_left)
         if len(left_LV):
             blocks.append((left_LV, right_RV))
-    tables = np.vstack(
-        [
-            np.hstack([np.tile(left, (len(right), 1)), np.repeat(right, len(left), axis=0)])
-            for left, right in blocks
-        ]
-    )
-    agreement = disjoint_agreement(tables.astype(np.float64), k)
+    tables = [
+        np.hstack([np.tile(left, (len(right), 1)), np.repeat(right, len(left), axis=0)])
+        for left, right in blocks
+    ]
+    agreement = disjoint_agreement(np.vstack(tables).astype(np.float64), k)
     parts = np.split(agreement, np.cumsum([len(left) * len(right) for left, right in blocks])[:-1])
     return tuple(
         (left, right, part.reshape(len(right), len(left)))

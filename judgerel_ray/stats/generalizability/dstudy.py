@@ -152,14 +152,13 @@ def dependability(
         left_out = []
     value = _universe_variance_share(universe, relative)
     of_value = _universe_variance_share(universe, absolute)
-    (low, high), (low_of_value, high_of_value) = (
-        component_share_interval(
-            one,
-            [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out],
-            confidence=confidence,
-        )
-        for one, error in ((value, 1), (of_value, 2))
-    )
+
+    def ends(share: float | None, error: int) -> tuple[float | None, float | None]:
+        parts = [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out]
+        return component_share_interval(share, parts, confidence=confidence)
+
+    low, high = ends(value, 1)
+    low_of_value, high_of_value = ends(of_value, 2)
     return Dependability(
         n_judgments=n_judgments,
         universe=float(universe),

@@ -90,16 +90,13 @@ class CrossedUnits:
         for first in range(0, self.starts_I.size, n_items):
             chosen = slice(first, first + n_items)
             units = slice(int(self.starts_I[first]), int(ends_I[chosen][-1]))
-            yield (
-                chosen,
-                units,
-                CrossedUnits(
-                    starts_I=self.starts_I[chosen] - units.start,
-                    levels=self.levels.of_units(units),
-                    kept_U=self.kept_U[units],
-                    weights_IC=self.weights_IC[chosen],
-                ),
+            some = CrossedUnits(
+                starts_I=self.starts_I[chosen] - units.start,
+                levels=self.levels.of_units(units),
+                kept_U=self.kept_U[units],
+                weights_IC=self.weights_IC[chosen],
             )
+            yield chosen, units, some
 
 
 def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:

@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.arguments import check_at_least_1, check_choice, check_fraction, clusters_of
+from judgerel_ray.stats.arguments import (
+    check_at_least_1,
+    check_choice,
+    check_fraction,
+    clusters_of,
+    scores_of,
+)
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
@@ -458,9 +464,7 @@ def varying_scores(
     scores_NK: ArrayLike, clusters_N: ArrayLike | None, *, function: str
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Keep the complete subjects and the items that vary, questions numbered from 0 on."""
-    scores = np.asarray(scores_NK, dtype=np.float64)
-    if scores.ndim != 2 or np.isinf(scores).any():
-        raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
+    scores = scores_of(scores_NK, function=function, argument="scores_NK")
     clusters = clusters_of(clusters_N, len(scores), function=function, argument="clusters_N")
     complete = ~np.isnan(scores).any(axis=1)
     scores, clusters = scores[complete], clusters[complete]

@@ -79,14 +79,11 @@ class QuestionKinds:
         second_high -= first_low
         second_low -= first_high
         same_SR = (second_SJ - first_SJ) @ same_JR
-        total_S = (
-            _row_sums_of_products(held_SG, second_high)
-            + _row_sums_of_products(high_SG, second_low)
-            + same_SR @ self.n_R
-        )
-        squares_S = _row_sums_of_products(held_SG, second_high**2) + _row_sums_of_products(
-            high_SG, second_low**2
-        )
+        total_S = _row_sums_of_products(held_SG, second_high)
+        total_S += _row_sums_of_products(high_SG, second_low)
+        total_S += same_SR @ self.n_R
+        squares_S = _row_sums_of_products(held_SG, second_high**2)
+        squares_S += _row_sums_of_products(high_SG, second_low**2)
         squares_S += same_SR**2 @ self.n_R
         n = float(self.n_G.sum() + self.n_R.sum())
         variance_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)

@@ -116,19 +116,14 @@ def best_cascades(
     fold_Q = grouped_folds(np.arange(n_questions), n_folds=n_folds, seed=seed)
     policies = policy_grid(stages.confidence_UL)
     right_PK, spent_PK = _cascade_policy_scores(stages, policies, fold_Q)
+    right_P, spent_P = right_PK.sum(axis=1), spent_PK.sum(axis=1)
     size_K = np.bincount(fold_Q, minlength=n_folds).astype(np.float64)
     points = []
     for budget in budgets:
-        whole = _best_cascade_policy(
-            right_PK.sum(axis=1), spent_PK.sum(axis=1) / n_questions, budget
-        )
+        whole = _best_cascade_policy(right_P, spent_P / n_questions, budget)
         others = [
-            _best_cascade_policy(
-                right_PK.sum(axis=1) - right_PK[:, k],
-                (spent_PK.sum(axis=1) - spent_PK[:, k]) / (n_questions - size_K[k]),
-                budget,
-            )
-            for k in range(n_folds)
+            _best_cascade_policy(right_P - right, (spent_P - spent) / (n_questions - n), budget)
+            for right, spent, n in zip(right_PK.T, spent_PK.T, size_K, strict=True)
         ]
         points.append(
             CascadePoint(

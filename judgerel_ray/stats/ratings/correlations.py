@@ -78,15 +78,10 @@ class ConcordantPairs(PlacedItems):
 
     def _within_questions(self, sizes_N: Indices) -> Floats:
         """What pairs inside a question add, whose items sum up to them, shape (3, N)."""
-        one, two, opposite = (
-            joint_places(number, codes)
-            for number, codes in (
-                (self.number_N, self.first_N),
-                # Who is less by question and by its opposite is of the same.
-                (-self.number_N, self.second_N),
-                (-self.number_N, -self.second_N),
-            )
-        )
+        one = joint_places(self.number_N, self.first_N)
+        # Who is less by question and by its opposite is of the same.
+        two = joint_places(-self.number_N, self.second_N)
+        opposite = joint_places(-self.number_N, -self.second_N)
         ones = np.ones((1, one.size))
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
         return np.stack([net_N, sizes_N - _n_tied_ratings(one), sizes_N - _n_tied_ratings(two)])

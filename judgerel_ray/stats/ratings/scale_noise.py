@@ -72,11 +72,8 @@ def permuted_products(
         variance += sum(float((x * y).sum()) for x, y in combinations(squares, 2)) / (n - 1)
         fours = [float(((one**2).sum(axis=1) ** 2).sum()) for one in centred]
         fourths += np.array([x * y for x, y in combinations(fours, 2)]) / n
-        third += (
-            6
-            * sum(float(np.trace(x @ y @ z)) for x, y, z in combinations(squares, 3))
-            / (n - 1) ** 2
-        )
+        triples = sum(float(np.trace(x @ y @ z)) for x, y, z in combinations(squares, 3))
+        third += 6 * triples / (n - 1) ** 2
         if n > 2:
             cubes = [np.einsum("qa,qb,qc->abc", one, one, one, optimize=True) for one in centred]
             pairs = sum(float((x * y).sum()) for x, y in combinations(cubes, 2))
