@@ -260,14 +260,13 @@ def exact_where_alike(
         return found
     weights = np.ones(found.n_questions) if weights_C is None else weights_C
     n, uneven = int((weights > 0).sum()), is_uneven(weights)
-    if chance is None:
-        kind = IntervalMethod.EXACT_WEIGHTED if uneven else IntervalMethod.CLOPPER_PEARSON
-        low, high = alike_ends(whole, weights, confidence)
-        return Interval(low=low, high=high, kind=kind, n_questions=n)
-    kind = (IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE if uneven
-            else IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)  # fmt: skip
-    low = max(-1.0, 1 - (1 - alike_ends(whole, weights, confidence)[0]) / (1 - chance))
-    return Interval(low=low, high=1.0, kind=kind, n_questions=n)
+    low, high = alike_ends(whole, weights, confidence)
+    kind = IntervalMethod.EXACT_WEIGHTED if uneven else IntervalMethod.CLOPPER_PEARSON
+    if chance is not None:
+        low = max(-1.0, 1 - (1 - low) / (1 - chance))
+        kind = (IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE if uneven
+                else IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)  # fmt: skip
+    return Interval(low=low, high=high, kind=kind, n_questions=n)
 
 
 def by_cluster(

@@ -209,15 +209,14 @@ def terms_difference(
         raise ValueError(f"{name}: margin must be above 0, got {margin!r}")
     common = np.intersect1d(first.questions_C, second.questions_C)
     n = common.size
+    bare = Difference(name=first.name, margin=margin, n_questions=n)
     if not n:
-        return Difference(name=first.name, margin=margin, undefined="no_common_questions")
+        return replace(bare, undefined="no_common_questions")
     sides = [_common_questions(one, common) for one in (first, second)]
     values = [whole(one) for one in sides]
     for value, side in zip(values, ("first", "second"), strict=True):
         if np.isnan(value):
-            return Difference(
-                name=first.name, margin=margin, n_questions=n, undefined=f"undefined_{side}"
-            )
+            return replace(bare, undefined=f"undefined_{side}")
     without = [one.left_out() for one in sides]
     left_out_C = without[1] - without[0]
     undefined = None
@@ -227,9 +226,8 @@ def terms_difference(
         undefined = "depends_on_one_question"
     elif abs(values[1] - values[0]) < _EQUAL and np.ptp(left_out_C) < _EQUAL:
         undefined = "no_spread"
-    known = Difference(
-        name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
-        margin=margin, n_questions=n, undefined=undefined,
+    known = replace(
+        bare, first=values[0], second=values[1], value=values[1] - values[0], undefined=undefined,
         few_informative=few_informative or _few_carry(without),
     )  # fmt: skip
     return known if undefined else _difference_with_exchanges(known, sides, confidence, draws)

@@ -9,7 +9,7 @@ panel (1 to J), V = distinct values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, erfc, sqrt
@@ -308,19 +308,16 @@ def effective_judges(
         judges = (np.ptp(errors, axis=0) > 0) | (within > 0).any(axis=0)
         errors, within = errors[:, judges], within[:, judges]
     n, n_judges = errors.shape
+    bare = EffectiveJudges(n_judges=n_judges, n_questions=n)
     if n < 2 or n_judges < 2:
-        undefined = "too_few_units" if n < 2 else "too_few_judges"
-        return EffectiveJudges(n_judges=n_judges, n_questions=n, undefined=undefined)
+        return replace(bare, undefined="too_few_units" if n < 2 else "too_few_judges")
     correlation, left_out_N = _judge_error_correlations(errors, within)
     worth = 1 + (n_judges - 1) * correlation
     if worth < 1e-9:
-        return EffectiveJudges(
-            n_judges=n_judges, n_questions=n, correlation=correlation, undefined="no_bound"
-        )
+        return replace(bare, correlation=correlation, undefined="no_bound")
     low, high = component_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
-    return EffectiveJudges(
-        n_judges=n_judges,
-        n_questions=n,
+    return replace(
+        bare,
         correlation=correlation,
         value=n_judges / worth,
         low=None if high is None else _panel_worth_bound(n_judges, min(1.0, high)),
