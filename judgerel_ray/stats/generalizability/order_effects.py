@@ -146,14 +146,10 @@ def order_effect(
     total = float(lost_Q.sum())
     n = lost_Q.size
     left_out = (total - lost_Q) / (n - 1) if n > 1 else lost_Q
+    words = "agreement in the same order less agreement across orders, mean over questions"
+    value = None if why else total / n
     return _order_effect_coefficient(
-        "order_effect",
-        "agreement in the same order less agreement across orders, mean over questions",
-        None if why else total / n,
-        why,
-        left_out,
-        m_Q[taking],
-        confidence,
+        "order_effect", words, value, why, left_out, m_Q[taking], confidence
     )
 
 
@@ -269,15 +265,10 @@ def first_place(
         share_Q = shares_QL[:, first]
         value = float(share_Q.mean())
         left_out = (share_Q.sum() - share_Q) / (n - 1) if n > 1 else share_Q
+    words = "share of verdicts that name the first place, mean over questions"
+    m_Q = _ratings_of(labels_QL, questions_Q)
     found = _order_effect_coefficient(
-        "first_place",
-        "share of verdicts that name the first place, mean over questions",
-        value,
-        why,
-        left_out,
-        _ratings_of(labels_QL, questions_Q),
-        confidence,
-        chance_corrected=False,
+        "first_place", words, value, why, left_out, m_Q, confidence, chance_corrected=False
     )
     return found if value is None else replace(found, noise_floor=1 / n_labels)
 
