@@ -298,9 +298,11 @@ def swap_test(
         method = f"{distances_S.size - 1:,} random exchanges"
     distances_S, place_S = np.unique(distances_S, return_inverse=True)
     tails_S = np.cumsum(np.bincount(place_S, weights_S)[::-1])[::-1]
-    # A probability that sums to a share of exchanges is that share.
-    tails_S = np.minimum(1.0, np.round(tails_S, 12))
-    return replace(observed, method=method, distances_S=distances_S, tails_S=tails_S, scale=scale)
+    return replace(
+        observed, method=method, distances_S=distances_S, scale=scale,
+        # A probability that sums to a share of exchanges is that share.
+        tails_S=np.minimum(1.0, np.round(tails_S, 12)),
+    )  # fmt: skip
 
 
 def _of_all(kinds: QuestionKinds, value: ValueOfTerms) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.panel import Ints, question_means
-from judgerel_ray.stats.panels.search import cheapest
+from judgerel_ray.stats.panels.search import cheapest_of_best
 
 MOST_POLICIES = 4096
 """Threshold combinations looked at; of more, thresholds are thinned evenly, alike at each stage."""
@@ -173,8 +173,7 @@ def _best_cascade_policy(right_P: Floats, cost_P: Floats, budget: float) -> int:
     """Place of the policy with the most right answers in the budget; the cheapest of equals."""
     # Where a fold's questions are dear, its cheapest policy may exceed what all together allow.
     allowed = np.flatnonzero(cost_P <= max(budget, float(cost_P.min())) * (1 + _EQUAL) + _EQUAL)
-    ties = allowed[right_P[allowed] >= right_P[allowed].max() - _EQUAL]
-    return cheapest(ties, cost_P)
+    return cheapest_of_best(right_P, cost_P, allowed)
 
 
 def _cross_fitted(
