@@ -15,7 +15,6 @@ or distributions, M = concentrations, S = different counts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -412,10 +411,13 @@ def posterior_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
     kind = IntervalMethod.POSTERIOR
-    found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
-    return _interval_widened_by_noise(found, value, p_noise)
+    if low > 0 and (p_noise is None or p_noise > _NOISE):  # the verdicts may be noise
+        low, kind = 0.0, IntervalMethod.POSTERIOR_WITH_0
+    if not low <= value <= high:
+        low, high, kind = min(low, value), max(high, value), _EXTENDED[kind]
+    return Interval(low=low, high=high, kind=kind, n_questions=len(counts))
 
 
 @lru_cache(maxsize=8)
@@ -423,13 +425,3 @@ def _alpha_of(rows: bytes, n_values: int, numbers: bytes) -> Floats:
     """The draws of one table: alpha, kappa and icc1 of a group share them."""
     rows_DV = np.frombuffer(rows, dtype=np.int64).reshape(-1, n_values)
     return alpha_draws(rows_DV, np.frombuffer(numbers, dtype=np.int64)[None])[:, 0]
-
-
-def _interval_widened_by_noise(found: Interval, value: float, p_noise: float | None) -> Interval:
-    """An interval that includes 0 where the verdicts may be noise, and the value."""
-    low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
-    if low > 0 and (p_noise is None or p_noise > _NOISE):
-        low, kind = 0.0, IntervalMethod.POSTERIOR_WITH_0
-    if not low <= value <= high:
-        low, high, kind = min(low, value), max(high, value), _EXTENDED[kind]
-    return replace(found, low=low, high=high, kind=kind)
