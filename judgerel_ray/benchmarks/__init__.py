@@ -43,14 +43,6 @@ from judgerel_ray.benchmarks.summeval import load_summeval as load_summeval
 from judgerel_ray.benchmarks.summeval import load_summeval_summaries as load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa as load_truthfulqa
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa_pairs as load_truthfulqa_pairs
-from judgerel_ray.core.papers import find_in_papers as _find_in_papers
 from judgerel_ray.core.rooms import offer
 
-offer(__name__, "load_bergman2025", "load_schroeder2024")
-
-
-def __getattr__(name: str) -> object:
-    """Load what stands in the room ``papers``."""
-    if name not in ("load_bergman2025", "load_schroeder2024"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _find_in_papers(name)
+__getattr__ = offer(__name__, "load_bergman2025", "load_schroeder2024")

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
-from judgerel_ray.benchmarks.source import Record, excerpt
+from judgerel_ray.benchmarks.source import Record, excerpt, read_records
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
 from judgerel_ray.core.text import either
 
@@ -58,6 +58,12 @@ def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) ->
     if not admitted:
         raise SweepError("no items found", where={"file": path})
     return tuple(admitted)
+
+
+def admit_rows(path: str, item: Callable[[Record, int], Item]) -> tuple[Item, ...]:
+    """Admit an item of every row of a file, made of its record and its place, from 0."""
+    records = read_records(path)
+    return admit_all([item(record, n) for n, record in enumerate(records)], records, path=path)
 
 
 def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.source import Record, list_names, read_records
+from judgerel_ray.benchmarks.admission import admit_rows, distinct_options
+from judgerel_ray.benchmarks.source import Record, list_names
 from judgerel_ray.core import HumanRating, Item, Option
 
 _HEADING = r"[A-Z][A-Za-z ]{0,30}:\n"
@@ -96,8 +96,7 @@ def load_criterion_items(path: str) -> tuple[Item, ...]:
     >>> item.context, item.ratings[0].rater, item.ratings[0].label
     ('Can we meet?\n\nSure, at noon.', 'ann', 'Yes')
     """
-    found = [(_criterion_item(record, n), record) for n, record in enumerate(read_records(path))]
-    return admit(found, path=path)
+    return admit_rows(path, _criterion_item)
 
 
 def _criterion_item(record: Record, index: int) -> Item:

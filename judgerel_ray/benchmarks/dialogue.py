@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import admit_rows
 from judgerel_ray.benchmarks.criterion import under_headings
-from judgerel_ray.benchmarks.source import Record, name_kind, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind
 from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"
@@ -92,11 +92,7 @@ def load_hh_rlhf(path: str) -> tuple[Item, ...]:
     Assistant:
     Hello!
     """
-    records = read_records(path)
-    return admit(
-        [(_preference_dialogue_item(record, n), record) for n, record in enumerate(records)],
-        path=path,
-    )
+    return admit_rows(path, _preference_dialogue_item)
 
 
 def _preference_dialogue_item(record: Record, index: int) -> Item:
@@ -172,8 +168,7 @@ def load_lima(path: str) -> tuple[Item, ...]:
     >>> item.question, item.options[0].text, item.category
     ('Name a colour.', 'Red.', 'wikihow')
     """
-    records = read_records(path)
-    return admit([(_lima_item(record, n), record) for n, record in enumerate(records)], path=path)
+    return admit_rows(path, _lima_item)
 
 
 def _lima_item(record: Record, index: int) -> Item:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import admit_rows
 from judgerel_ray.benchmarks.criterion import numbered_options, rating_by, under_headings
-from judgerel_ray.benchmarks.source import Record, read_records
+from judgerel_ray.benchmarks.source import Record
 from judgerel_ray.core import HumanRating, Item, Option
 
 _PARTS = ("orig_instruction", "orig_response", "orig_reference_answer", "orig_criteria")
@@ -66,11 +66,7 @@ def load_feedback_collection(path: str) -> tuple[Item, ...]:
     >>> item.question, item.gold, item.options[0].text
     ('Is it kind?', '4', 'level 1')
     """
-    found = [
-        (_feedback_collection_item(record, n), record)
-        for n, record in enumerate(read_records(path))
-    ]
-    return admit(found, path=path)
+    return admit_rows(path, _feedback_collection_item)
 
 
 def _feedback_collection_item(record: Record, index: int) -> Item:

@@ -118,7 +118,7 @@ def _head_tail_benchmark_files(path: str) -> tuple[tuple[str, ...], str | None]:
         for p in inside
         if p not in answers + tables
         and file_name(p).startswith(_PREFIX)
-        and _is_json_questions_file(p)
+        and known_format(p) == "json"
     ]
     if bool(files) == bool(tables) or len(tables) > 1 or len(answers) > 1:
         raise SweepError(
@@ -130,14 +130,9 @@ def _head_tail_benchmark_files(path: str) -> tuple[tuple[str, ...], str | None]:
     return tuple(files or tables), answers[0] if answers else None
 
 
-def _is_json_questions_file(path: str) -> bool:
-    """Whether a file is one JSON document."""
-    return known_format(path) == "json"
-
-
 def _read_entries(file: str) -> Iterator[_Entry]:
     """Questions of one upstream JSON or of a table."""
-    if not _is_json_questions_file(file):
+    if known_format(file) != "json":
         for record in read_records(file):
             record.require("source", "popularity", "question", "answer")
             yield _head_tail_question_entry(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import admit_all
 from judgerel_ray.benchmarks.multiple_choice import letter_place, number_place, options_by_place
 from judgerel_ray.benchmarks.source import Record, file_name, known_format, read_records, stem
 from judgerel_ray.core import Item, Option, SweepError
@@ -53,14 +53,9 @@ def load_mmlu_pro(path: str) -> tuple[Item, ...]:
     >>> item.item_id, item.gold, len(item.options)
     ('mmlu_pro:70', '1', 2)
     """
-    return admit(
-        (
-            (_mmlu_pro_record_item(record), record)
-            for file in _mmlu_pro_test_files(path)
-            for record in read_records(file)
-        ),
-        path=path,
-    )
+    files = _mmlu_pro_test_files(path)
+    records = [record for file in files for record in read_records(file)]
+    return admit_all([_mmlu_pro_record_item(one) for one in records], records, path=path)
 
 
 def _mmlu_pro_test_files(path: str) -> tuple[str, ...]:

@@ -58,25 +58,24 @@ def load_mt_bench(path: str, answers: str | None = None) -> tuple[Item, ...]:
     """
     question_file, found_answers = _mt_bench_files(path)
     answers = answers or found_answers
-    records = read_records(question_file)
-    turns = {
-        _mt_bench_question_name(record, question_file): _mt_bench_user_turns(record)
-        for record in records
-    }
-    kept = None if answers is None else _read_answers(answers, turns)
+    asked = [
+        (_mt_bench_question_name(record, question_file), _mt_bench_user_turns(record), record)
+        for record in read_records(question_file)
+    ]
+    named = {name: turns for name, turns, _ in asked}
+    kept = None if answers is None else _read_answers(answers, named)
     found = []
-    for record in records:
-        name = _mt_bench_question_name(record, question_file)
+    for name, turns, record in asked:
         if kept is not None and name not in kept:
             continue
         item = Item(
             item_id=f"mtb:{name}",
             benchmark="mt_bench",
             category=record.identifier("category"),
-            question=_mt_bench_user_turns(record)[0],
-            turns=_mt_bench_user_turns(record),
+            question=turns[0],
+            turns=turns,
             options=kept.options(name, record) if kept is not None else (),
-            gold=_mt_bench_reference(record),
+            gold=_mt_bench_reference(record, len(turns)),
         )
         found.append((item, record))
     return admit(found, path=path)
@@ -129,12 +128,11 @@ def _mt_bench_user_turns(record: Record) -> tuple[str, ...]:
     return turns
 
 
-def _mt_bench_reference(record: Record) -> str | None:
+def _mt_bench_reference(record: Record, n_turns: int) -> str | None:
     """Reference of the final turn; upstream writes an empty text where it has none."""
     if "reference" not in record:
         return None
     references = record.texts("reference")
-    n_turns = len(_mt_bench_user_turns(record))
     return references[n_turns - 1] or None if len(references) >= n_turns else None
 
 

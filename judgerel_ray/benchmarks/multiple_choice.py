@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import string
 
-from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, excerpt, name_kind, read_records
+from judgerel_ray.benchmarks.admission import admit_rows
+from judgerel_ray.benchmarks.source import Record, excerpt, name_kind
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"
@@ -54,10 +54,7 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
     >>> item.gold, [(option.option_id, option.text) for option in item.options]
     ('1', [('0', 'oak'), ('1', 'apple')])
     """
-    records = read_records(path)
-    return admit(
-        ((_multiple_choice_item(record, n), record) for n, record in enumerate(records)), path=path
-    )
+    return admit_rows(path, _multiple_choice_item)
 
 
 def options_by_place(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:

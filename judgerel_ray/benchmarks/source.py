@@ -73,9 +73,7 @@ class Record:
 
     def text(self, name: str) -> str:
         """Text that must be there; it may be empty."""
-        if name not in self.fields:
-            self.require(name)
-        return self._as_text(self.fields[name], name)
+        return self._as_text(self._present(name), name)
 
     def optional_text(self, name: str) -> str | None:
         """Text, or None where the field is absent or null."""
@@ -83,15 +81,11 @@ class Record:
 
     def written(self, name: str) -> str:
         """Text, or a number or truth value in its JSON spelling: ``2.5``, ``true``."""
-        if name not in self.fields:
-            self.require(name)
-        return self._as_written(self.fields[name], name)
+        return self._as_written(self._present(name), name)
 
     def identifier(self, name: str) -> str:
         """Text or whole number that names something; a number becomes text."""
-        if name not in self.fields:
-            self.require(name)
-        value = self.fields[name]
+        value = self._present(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         name_text = self._as_text(value, name)
@@ -101,8 +95,7 @@ class Record:
 
     def whole(self, name: str) -> int:
         """Whole number, as a number or in digits."""
-        self.require(name)
-        value = self.fields[name]
+        value = self._present(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         if isinstance(value, str) and value.strip().isdecimal():
@@ -111,8 +104,7 @@ class Record:
 
     def structure(self, name: str) -> object:
         """List or object; where it stands as JSON text (in CSV), what that text says."""
-        self.require(name)
-        value = self.fields[name]
+        value = self._present(name)
         if not isinstance(value, str):
             return value
         try:
@@ -153,6 +145,12 @@ class Record:
         if not isinstance(value, dict):
             raise SweepError(f"expected an object, got {name_kind(value)}", where=place)
         return Record(fields=value, place=place)
+
+    def _present(self, name: str) -> object:
+        """A field that must be there."""
+        if name not in self.fields:
+            self.require(name)
+        return self.fields[name]
 
     def _as_written(self, value: object, name: str) -> str:
         """A text, number or truth value as text."""

@@ -80,13 +80,8 @@ def load_summeval(path: str) -> tuple[Item, ...]:
     >>> [(item.category, item.ratings[0].label) for item in items][:2]
     [('coherence', '4'), ('consistency', '5')]
     """
-    return admit(
-        [
-            (_summeval_criterion_item(rated), record)
-            for rated, record in _read_summeval_ratings(path)
-        ],
-        path=path,
-    )
+    rated = _read_summeval_ratings(path)
+    return admit([(_summeval_criterion_item(one), record) for one, record in rated], path=path)
 
 
 def load_summeval_summaries(path: str) -> tuple[Item, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import admit, admit_rows
 from judgerel_ray.benchmarks.criterion import YES_NO, rating_by, under_headings
 from judgerel_ray.benchmarks.mix import draw_rank
 from judgerel_ray.benchmarks.source import Record, name_kind, read_records
@@ -56,9 +56,8 @@ def load_truthfulqa(path: str) -> tuple[Item, ...]:
     >>> [(item.item_id.removeprefix("truthfulqa:"), item.gold) for item in items]
     [('0:correct1', 'yes'), ('0:correct2', 'yes'), ('0:incorrect1', 'no')]
     """
-    records = read_records(path)
     found = []
-    for index, record in enumerate(records):
+    for index, record in enumerate(read_records(path)):
         if "Question" in record.fields:
             found += [(item, record) for item in _truthfulqa_items_of_lists(record, index)]
         else:
@@ -172,9 +171,7 @@ def load_truthfulqa_pairs(path: str, *, seed: int = 1) -> tuple[Item, ...]:
     >>> [[option.text for option in options] for options in drawn]
     [['Yes it is', 'Never'], ['Yes it is', 'No']]
     """
-    records = read_records(path)
-    found = [(_truthfulqa_pairs_item(record, n, seed), record) for n, record in enumerate(records)]
-    return admit(found, path=path)
+    return admit_rows(path, lambda record, n: _truthfulqa_pairs_item(record, n, seed))
 
 
 def _truthfulqa_pairs_item(record: Record, index: int, seed: int) -> Item:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import admit_rows
 from judgerel_ray.benchmarks.mmlu_pro import mmlu_pro_item
 from judgerel_ray.benchmarks.multiple_choice import number_place, options_by_place
 from judgerel_ray.benchmarks.source import Record, name_kind, read_records
@@ -78,10 +78,10 @@ def load_bergman2025(path: str) -> tuple[Item, ...]:
     >>> item.item_id, item.gold, [option.text for option in item.options]
     ('mmlu_pro:70', '1', ['oak', 'apple'])
     """
-    return admit(((_item(record), record) for record in read_records(path)), path=path)
+    return admit_rows(path, _item)
 
 
-def _item(record: Record) -> Item:
+def _item(record: Record, _: int) -> Item:
     record.require("question_id", "question", "options", "category", "correct_answer")
     options = options_by_place(_texts(record), record)
     right = number_place(record, "correct_answer", len(options), first=0)

@@ -174,10 +174,8 @@ def _published_paper_accuracy(group: Group, rows: pl.DataFrame, name: str) -> Ro
         return _published_paper_row(group, name, words, undefined="no_verdicts")
     if name == _ACCURACY:
         interval = _paper_accuracy_by_question(group, codes)
-        error, error_name = (
-            found.sampling_se,
-            "sampling s.e. (other questions might have been asked)",
-        )
+        error = found.sampling_se
+        error_name = "sampling s.e. (other questions might have been asked)"
     else:
         error, error_name = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
         interval = _by_replication(found.value, error, found.n_replications)

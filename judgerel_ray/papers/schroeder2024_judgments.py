@@ -167,15 +167,10 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     if _paper_file_ending(path) in _TABLES:
         rows = _paper_release_from_table(path)
     elif _paper_file_ending(path) in (".zip", ".json"):
-        rows = pl.DataFrame(
-            [
-                row
-                for place, document in _read_documents(path)
-                for row in _rows_of_paper_release(document, place)
-            ],
-            schema=_ROW_SCHEMA,
-            orient="row",
-        )
+        released: list[tuple[object, ...]] = []
+        for place, document in _read_documents(path):
+            released += _rows_of_paper_release(document, place)
+        rows = pl.DataFrame(released, schema=_ROW_SCHEMA, orient="row")
     else:
         raise SweepError(
             f"unknown kind of file, expected .zip, .json, {', '.join(_TABLES)}, "
@@ -391,18 +386,15 @@ def _answer_rows(
     rule: Literal["as_coded", "whole_answer"],
 ) -> list[tuple[object, ...]]:
     """Rows of one benchmark by one rule, in the order of `_SCHEMA`."""
-    found = response_accuracy(
-        [
-            AnsweredQuestion(
-                question=item.question,
-                gold=item.gold or "",
-                responses=tuple(option.text or "" for option in item.options),
-            )
-            for item in asked
-        ],
-        benchmark=benchmark,
-        rule=rule,
-    )
+    answered = [
+        AnsweredQuestion(
+            question=item.question,
+            gold=item.gold or "",
+            responses=tuple(option.text or "" for option in item.options),
+        )
+        for item in asked
+    ]
+    found = response_accuracy(answered, benchmark=benchmark, rule=rule)
     words = found.rule
     if found.n_stale:
         words += f"; {found.n_stale} of {len(asked)} questions are scored by another's responses"

@@ -12,10 +12,9 @@ Examples
 0.444
 """
 
-import pkgutil
-import re
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from judgerel_ray.core.rooms import offer
 
 if TYPE_CHECKING:
     from judgerel_ray.stats.agreement.agreement import COEFFICIENTS as COEFFICIENTS
@@ -203,17 +202,4 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.verdict_distributions.tempering import verdict_bounds as verdict_bounds
     from judgerel_ray.stats.verdict_distributions.tempering import with_draws as with_draws
 
-_SOURCE = (pkgutil.get_data(__name__, "__init__.py") or b"").decode()
-_HOMES = {name: home for home, name in re.findall(r"from (\S+) import [(\s]*(\w+) as", _SOURCE)}
-"""The module that each name above is loaded from when it is first used: one list for both."""
-if not TYPE_CHECKING:
-    __all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> object:
-    """Load a name when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
+__getattr__ = offer(__name__)

@@ -12,7 +12,7 @@ leading batch axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -73,11 +73,8 @@ def counts_from_ratings(
     # NaN is the one value that differs from itself.
     present = np.array([r is not None and r == r for r in ratings.ravel()], dtype=bool)
     seen = [_rating_as_python_value(rating) for rating in ratings.ravel()[present]]
-    columns = (
-        _rating_values_sorted(set(seen))
-        if values is None
-        else tuple(_rating_as_python_value(value) for value in values)
-    )
+    named = _rating_values_sorted(set(seen)) if values is None else values
+    columns = tuple(_rating_as_python_value(value) for value in named)
     place = {value: column for column, value in enumerate(columns)}
     if len(place) < len(columns):
         raise ValueError(f"counts_from_ratings: values must be distinct, got {columns!r}")
@@ -132,13 +129,11 @@ def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
         return np.zeros((int(total == 0), 0), dtype=np.int64)
     if n_values == 1:
         return np.array([[total]], dtype=np.int64)
-    return np.vstack(
-        [
-            np.hstack([np.full((len(rest), 1), first), rest])
-            for first in range(total + 1)
-            for rest in [count_vectors(total - first, n_values - 1)]
-        ]
-    )
+    parts = []
+    for first in range(total + 1):
+        rest = count_vectors(total - first, n_values - 1)
+        parts.append(np.hstack([np.full((len(rest), 1), first), rest]))
+    return np.vstack(parts)
 
 
 def drawn_counts(
@@ -484,6 +479,17 @@ def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
         [statistic.terms(units_UV[start : start + step]).sum(axis=0) for start in starts], axis=0
     )
     return sums
+
+
+def slices(n: int, width: int, cells: int = BLOCK) -> Iterator[slice]:
+    """Part n rows of some width into slices that hold so many cells at most."""
+    most = max(1, cells // max(1, width))
+    return (slice(start, min(start + most, n)) for start in range(0, n, most))
+
+
+def batches(n: int, width: int, cells: int) -> Iterator[int]:
+    """Sizes of the parts of :func:`slices`: of draws, which need no places."""
+    return (part.stop - part.start for part in slices(n, width, cells))
 
 
 def row_sums(units: Floats) -> Floats:

@@ -25,7 +25,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts import drawn_counts
+from judgerel_ray.stats.arguments import check_fraction
+from judgerel_ray.stats.counts import batches, drawn_counts
 
 PERMUTATIONS = 9_999
 """Rearrangements that the verdicts are held against; p is no smaller than about 1 in so many."""
@@ -99,10 +100,10 @@ def exchangeability(
     n_new_U = seen_UV.sum(axis=1)
     moved = _sums_of_moves(pooled_UV, n_new_U)
     sums = [moved(seen_UV[None])]
-    step = max(1, _AT_A_TIME // pooled_UV.size)
-    for start in range(0, n_draws, step):
-        size = min(step, n_draws - start)
-        sums.append(moved(drawn_counts(pooled_UV, n_new_U, size, rng)))
+    sums += [
+        moved(drawn_counts(pooled_UV, n_new_U, size, rng))
+        for size in batches(n_draws, pooled_UV.size, _AT_A_TIME)
+    ]
     # Each sum by its rank: their nulls have tails of other kinds.
     ranks = rankdata(-np.round(np.concatenate(sums), 9), axis=0, method="max")
     # The best rank decides; of several that are best in some sum, how unusual the others are.
@@ -214,8 +215,7 @@ def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> Drift
     >>> drift_evidence([0.4, 0.7, 0.00005]).is_alarm, drift_evidence([0.4, 0.7, 0.05]).is_alarm
     (True, False)
     """
-    if not 0 < level < 1:
-        raise ValueError(f"drift_evidence: level must be between 0 and 1, got {level!r}")
+    check_fraction("drift_evidence", level=level)
     path = list(capital_path(p_T))
     since = first_alarm(path, repeat(level))
     return DriftEvidence(

@@ -32,7 +32,7 @@ from judgerel_ray.stats.agreement.krippendorff import (
     krippendorff_alpha,
 )
 from judgerel_ray.stats.agreement.majority import majority_stability, majority_statistic
-from judgerel_ray.stats.arguments import check_at_least_1
+from judgerel_ray.stats.arguments import check_at_least_1, check_choice
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -533,8 +533,7 @@ def correctness_statistic(name: str) -> CountStatistic:
     >>> [round(measure(counts, correctness_statistic(name)).value, 3) for name in CORRECTNESS]
     [0.4, 0.5, 0.167, 0.5]
     """
-    if name not in CORRECTNESS:
-        raise ValueError(f"correctness_statistic: name must be one of {CORRECTNESS}, got {name!r}")
+    check_choice("correctness_statistic", CORRECTNESS, name=name)
     terms, words = {
         "accuracy": (_right_terms, "share of verdicts that are right"),
         "majority_accuracy": (

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import CountStatistic, Floats, count_vectors, divide
 
 CountArray = NDArray[np.int64]
@@ -131,8 +132,7 @@ def completed_range(
     >>> found.low, found.high, found.exact
     (0.0, 1.0, True)
     """
-    if name not in RATIOS:
-        raise ValueError(f"completed_range: name must be one of {RATIOS}, got {name!r}")
+    check_choice("completed_range", RATIOS, name=name)
     problem = _completion_problem(name, seen_UK.astype(np.int64), missing_U.astype(np.int64))
     n_units, width = int((problem.weight_U > 0).sum()), problem.seen_UK.shape[1]
     if width < 2 or n_units < (2 if name in ("icc1", "icck") else 1):
@@ -293,8 +293,7 @@ def scored_range(
 
     Shapes: ``seen_UK`` (n_units, n_values), ``missing_U`` (n_units,), ``values`` (n_values,).
     """
-    if name not in OF_SCORES:
-        raise ValueError(f"scored_range: name must be one of {OF_SCORES}, got {name!r}")
+    check_choice("scored_range", OF_SCORES, name=name)
     if level == "nominal":
         raise ValueError("scored_range: level must be of numbers, got 'nominal'")
     order = np.argsort(values)

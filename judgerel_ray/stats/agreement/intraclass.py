@@ -27,7 +27,7 @@ from judgerel_ray.stats.agreement.krippendorff import (
     squares_within,
     value_moments,
 )
-from judgerel_ray.stats.arguments import check_at_least_1
+from judgerel_ray.stats.arguments import check_at_least_1, scores_of
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -178,11 +178,7 @@ def moments_from_scores(scores_UR: ArrayLike) -> Floats:
     >>> moments_from_scores([[1, 3], [5, float("nan")]]).tolist()
     [[2.0, -2.0, 4.0], [1.0, 2.0, 4.0]]
     """
-    scores = np.asarray(scores_UR, dtype=np.float64)
-    if scores.ndim != 2:
-        raise ValueError(f"icc: scores_UR must have 2 dimensions, got {scores.ndim}")
-    if np.isinf(scores).any():
-        raise ValueError("icc: scores_UR must be finite or NaN")
+    scores = scores_of(scores_UR, function="icc", argument="scores_UR")
     there = ~np.isnan(scores)
     centre = scores[there].mean() if there.any() else 0.0
     scores = np.where(there, scores - centre, 0.0)

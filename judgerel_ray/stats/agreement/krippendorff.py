@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -142,8 +143,7 @@ def checked_numbers(
 
     None for nominal, and for words in their order.
     """
-    if level not in LEVELS:
-        raise ValueError(f"{name}: level must be one of {LEVELS}, got {level!r}")
+    check_choice(name, LEVELS, level=level)
     if values is not None and len(values) != n_values:
         raise ValueError(f"{name}: values must name {n_values} columns, got {len(values)}")
     if level == "nominal" or (level == "ordinal" and values is None):

@@ -35,6 +35,7 @@ from judgerel_ray.stats.counts import (
     count_vectors,
     divide,
     measure,
+    slices,
 )
 
 
@@ -286,11 +287,9 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     ordered = -np.sort(-counts_NV.astype(np.int64), axis=1)
     rows_NV, back = np.unique(ordered, axis=0, return_inverse=True)
     found = np.empty(len(rows_NV))
-    for start in range(0, len(rows_NV), _BATCH):
-        batch = rows_NV[start : start + _BATCH]
-        found[start : start + _BATCH] = _majority_agreement_of_rows(
-            batch[:, (batch > 0).any(axis=0)], k
-        )
+    for some in slices(len(rows_NV), 1, _BATCH):
+        batch = rows_NV[some]
+        found[some] = _majority_agreement_of_rows(batch[:, (batch > 0).any(axis=0)], k)
     return found[back.reshape(-1)]
 
 
@@ -410,16 +409,15 @@ def _pooled_majority_agreement(rows_NV: NDArray[np.int64], k: int) -> Floats:
     n_left = n_values // 2
     blocks = _halves_of_sampled_ratings(k, n_values)
     width = sum(left.shape[0] + right.shape[0] for left, right, _ in blocks)
-    step = max(1, _CELLS // width)
     found = np.empty(len(rows_NV))
-    for start in range(0, len(rows_NV), step):
-        weights_VSN = _binomial_count_weights(rows_NV[start : start + step].T, k)
+    for some in slices(len(rows_NV), width, _CELLS):
+        weights_VSN = _binomial_count_weights(rows_NV[some].T, k)
         total = np.zeros(weights_VSN.shape[-1])
         for left_LV, right_RV, agreement_RL in blocks:
             of_left_LN = _products_of_count_weights(weights_VSN[:n_left], left_LV)
             of_right_RN = _products_of_count_weights(weights_VSN[n_left:-1], right_RV)
             total += ((agreement_RL @ of_left_LN) * of_right_RN).sum(axis=0)
-        found[start : start + step] = total / weights_VSN[-1, -1]
+        found[some] = total / weights_VSN[-1, -1]
     return found
 
 
@@ -454,13 +452,11 @@ def _halves_of_sampled_ratings(
         left_LV, right_RV = count_vectors(t, n_left), count_vectors(2 * k - t, n_values - n_left)
         if len(left_LV):
             blocks.append((left_LV, right_RV))
-    tables = np.vstack(
-        [
-            np.hstack([np.tile(left, (len(right), 1)), np.repeat(right, len(left), axis=0)])
-            for left, right in blocks
-        ]
-    )
-    agreement = disjoint_agreement(tables.astype(np.float64), k)
+    tables = [
+        np.hstack([np.tile(left, (len(right), 1)), np.repeat(right, len(left), axis=0)])
+        for left, right in blocks
+    ]
+    agreement = disjoint_agreement(np.vstack(tables).astype(np.float64), k)
     parts = np.split(agreement, np.cumsum([len(left) * len(right) for left, right in blocks])[:-1])
     return tuple(
         (left, right, part.reshape(len(right), len(left)))

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_choice, check_fraction, check_one_length, check_shape
 from judgerel_ray.stats.confusion.matrix import Bools, LabelEdges
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
@@ -89,11 +89,7 @@ def label_accuracy(
     """
     low, correct = np.asarray(low_N, dtype=bool), np.asarray(correct_N, dtype=bool)
     clusters = np.arange(low.size) if clusters_N is None else np.asarray(clusters_N)
-    if low.ndim != 1 or not low.shape == correct.shape == clusters.shape:
-        raise ValueError(
-            f"label_accuracy: low_N, correct_N and clusters_N must be of one length, "
-            f"got {low.shape}, {correct.shape} and {clusters.shape}"
-        )
+    check_one_length("label_accuracy", low_N=low, correct_N=correct, clusters_N=clusters)
 
     def of(hits_N: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Share:
         return clustered_share(hits_N[rows], clusters_N=clusters[rows], confidence=confidence)
@@ -133,20 +129,20 @@ def rating_deviation(
     >>> found.low.value, found.high.value
     (0.0, 2.5)
     """
-    check_confidence(confidence, function="rating_deviation")
+    check_fraction("rating_deviation", confidence=confidence)
     labels, right = (np.asarray(one, dtype=np.float64) for one in (assigned_N, right_N))
     low = np.asarray(low_N, dtype=bool)
     clusters = np.arange(labels.size) if clusters_N is None else np.asarray(clusters_N)
-    if labels.ndim != 1 or not labels.shape == right.shape == low.shape == clusters.shape:
-        raise ValueError("rating_deviation: all arguments must be of one length")
+    check_one_length(
+        "rating_deviation", assigned_N=labels, right_N=right, low_N=low, clusters_N=clusters
+    )
     deviation = np.abs(labels - right)
     there = ~np.isnan(deviation)
-    return LabelDeviation(
-        **{
-            name: _mean_with_t_interval(deviation[rows], clusters[rows], confidence)
-            for name, rows in (("low", there & low), ("high", there & ~low), ("all", there))
-        }
-    )
+
+    def of(rows: Bools) -> Deviation:
+        return _mean_with_t_interval(deviation[rows], clusters[rows], confidence)
+
+    return LabelDeviation(low=of(there & low), high=of(there & ~low), all=of(there))
 
 
 def _mean_with_t_interval(
@@ -231,24 +227,22 @@ def search_threshold(
     (0.65, 1.0, 2)
     """
     correct = checked_search(edges, correct_N, objective, grid, least_share)
-    best: tuple[tuple[float, float, float], float] | None = None
+    labels = {float(threshold): edges.low(threshold) for threshold in grid}
     least = max(1.0, least_share * correct.size)
-    for threshold in grid:
-        low = edges.low(threshold)
-        n_low = int(low.sum())
-        value = _worth_of_threshold(low, correct, objective)
-        if n_low < least or np.isnan(value):
-            continue
-        rank = (value, float(n_low), float(threshold))
-        if best is None or rank > best[0]:
-            best = (rank, float(threshold))
-    if best is None:
+    worth = [
+        (_worth_of_threshold(low, correct, objective), int(low.sum()), threshold)
+        for threshold, low in labels.items()
+        if low.sum() >= least
+    ]
+    ranked = [one for one in worth if not np.isnan(one[0])]
+    if not ranked:
         return ThresholdChoice(objective=objective, n=correct.size, undefined="no_low")
-    low = edges.low(best[1])
+    *_, best = max(ranked)
+    low = labels[best]
     return ThresholdChoice(
         objective=objective,
         n=correct.size,
-        threshold=best[1],
+        threshold=best,
         accuracy_low=float(correct[low].mean()),
         accuracy_high=None if low.all() else float(correct[~low].mean()),
         share_low=float(low.mean()),
@@ -320,12 +314,8 @@ def checked_search(
 ) -> Bools:
     """Read the right judgments, refusing what :func:`search_threshold` cannot search."""
     correct = np.asarray(correct_N, dtype=bool)
-    if correct.shape != edges.upto_N.shape:
-        raise ValueError(
-            f"search_threshold: correct_N must have shape {edges.upto_N.shape}, got {correct.shape}"
-        )
-    if objective not in OBJECTIVES:
-        raise ValueError(f"search_threshold: objective must be of {OBJECTIVES}, got {objective!r}")
+    check_shape("search_threshold", edges.upto_N.shape, correct_N=correct)
+    check_choice("search_threshold", OBJECTIVES, objective=objective)
     if not grid or not all(0 < threshold <= 1 for threshold in grid):
         raise ValueError(f"search_threshold: grid must hold thresholds in (0, 1], got {grid!r}")
     if not 0 <= least_share < 1:

@@ -13,7 +13,7 @@ Shape suffixes: O = options (rows), A = assessments (columns), N = items.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -224,33 +224,27 @@ def confusion_uncertainty(
     there = ~np.isnan(used).any(axis=0)
     n_missing = int((~there).sum())
     required = chosen is not None if own_choice_required is None else own_choice_required
+    bare = Uncertainty(
+        chosen=chosen, threshold=threshold, normalised=normalised, n_missing=n_missing
+    )
     if n_options == 1 or not there.any():
-        return Uncertainty(
-            undefined="single_option" if n_options == 1 else "no_assessments",
-            chosen=chosen,
-            threshold=threshold,
-            normalised=normalised,
-            n_missing=n_missing,
-        )
+        return replace(bare, undefined="single_option" if n_options == 1 else "no_assessments")
     u_O = used[:, there].mean(axis=1)
     top = leader(u_O)
     gap = top_gap(u_O)
     held = chosen if chosen is not None else top
-    return Uncertainty(
+    return replace(
+        bare,
         u_O=tuple(u_O.tolist()),
         margin=gap if not required or top == chosen else 0.0,
         signed_margin=None if chosen is None else signed_margin(u_O, chosen),
         entropy=_entropy_of_uncertainties(u_O),
         label=_low_label_of_uncertainty(u_O, threshold, chosen if required else top, strict=strict),
-        chosen=chosen,
         chosen_by_matrix=top,
         worst_case=None if held is None else float(used[held, there].min()),
         suggestibility=suggestibility(used),
         dobrushin=dobrushin(shares),
         mutual_information=mutual_information(shares),
-        threshold=threshold,
-        normalised=normalised,
-        n_missing=n_missing,
     )
 
 

@@ -5,17 +5,19 @@ Shape suffixes: N = labelled units, M = all units judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import nan, sqrt
+from dataclasses import dataclass
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.arguments import check_one_length
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.shares import (
     ClusteredMean,
+    CorrectedValue,
     cluster_sums,
     clustered_mean,
     paired_variance,
@@ -42,21 +44,13 @@ class JudgeRates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CorrectedRate:
-    """A pass rate with a judge's errors taken out."""
+class CorrectedRate(CorrectedValue):
+    """A pass rate with a judge's errors taken out, within [0, 1].
 
-    value: float | None = None  # The rate, within [0, 1]; None where `undefined` is set.
-    low: float | None = None
-    high: float | None = None
-    # "too_few_labels" below `LEAST` labels of either kind, or questions with one;
-    # "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0: nothing
-    # can be told from such a judge.
-    undefined: str | None = None
-    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
-    pseudo_variance: float = 0.0
-    # Clusters, and what each moves the rate by: differences of two rates are made of these.
-    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
-    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    It is undefined as "too_few_labels" below `LEAST` labels of either kind, or questions with one;
+    as "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0: nothing
+    can be told from such a judge.
+    """
 
 
 def judge_rates(
@@ -176,11 +170,7 @@ def _labels_split_by_pass(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Labels, verdicts, and what each unit counts among the passed and the failed."""
     labels, judged = np.asarray(labels_N, np.float64), np.asarray(judged_N, np.float64)
-    if labels.shape != judged.shape or labels.ndim != 1:
-        raise ValueError(
-            "judge_rates: labels_N and judged_N must have one shape (n_labels,), got "
-            f"{labels.shape}, {judged.shape}"
-        )
+    check_one_length("judge_rates", labels_N=labels, judged_N=judged)
     if ((labels < 0) | (labels > 1) | (judged < 0) | (judged > 1)).any():
         raise ValueError("judge_rates: labels_N and judged_N must be within [0, 1]")
     weights = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, np.float64)

@@ -5,15 +5,16 @@ Shape suffixes: N = labelled units, M = other units, C = clusters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import cluster_sums, paired_variance
+from judgerel_ray.stats.intervals.precision import smallest_enough, t_quantile
+from judgerel_ray.stats.intervals.shares import CorrectedValue, cluster_sums, paired_variance
 
 _PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])
 _PSEUDO_JUDGED = np.array([0.0, 1.0, 0.0, 1.0])
@@ -23,12 +24,13 @@ _NONE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PpiMean:
-    """A mean corrected by labels."""
+class PpiMean(CorrectedValue):
+    """A mean corrected by labels.
 
-    value: float | None = None  # The corrected mean; None where `undefined` is set.
-    low: float | None = None
-    high: float | None = None
+    It is undefined as "too_few_labels" below two clusters of labels, as "no_spread" where labels
+    and judge show no error at all and the scale has no ends.
+    """
+
     # How far the judge is followed (lambda): 0 is labels alone, 1 the judge with its mean error
     # taken out.
     weight: float = nan
@@ -39,14 +41,6 @@ class PpiMean:
     label_variance: float = nan
     # What all units judged leave open of the mean, however many have a label.
     judge_variance: float = nan
-    # "too_few_labels" below two clusters of labels, "no_spread" where labels and judge show no
-    # error at all and the scale has no ends.
-    undefined: str | None = None
-    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
-    pseudo_variance: float = 0.0
-    # Clusters, and what each moves the mean by: differences of two means are made of these.
-    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
-    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,10 +126,8 @@ def ppi_mean(
     n, m, among = labels.size, others.size, weights_N is not None
     c_N = np.arange(n) if clusters_N is None else np.asarray(clusters_N)
     c_M = n + np.arange(m) if clusters_M is None else np.asarray(clusters_M)
-    if c_N.shape != (n,) or c_M.shape != (m,):
-        raise ValueError(
-            f"ppi_mean: clusters must have shapes ({n},) and ({m},), got {c_N.shape}, {c_M.shape}"
-        )
+    check_shape("ppi_mean", (n,), clusters_N=c_N)
+    check_shape("ppi_mean", (m,), clusters_M=c_M)
     n_clusters = np.unique(c_N).size
     if n_clusters < 2:
         return PpiMean(n_labels=n, n_clusters=n_clusters, undefined="too_few_labels")
@@ -205,22 +197,15 @@ def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
 
     if wide(most) > width:
         return None
-    low, high = 1, most  # an interval of `low` is too wide, of `high` narrow enough
-    while high - low > 1:
-        n = (low + high) // 2
-        low, high = (low, n) if wide(n) <= width else (n, high)
-    return high
+    return smallest_enough(lambda n: wide(n) <= width, least=2, most=2 * most)
 
 
 def _check_prediction_samples(
     labels: Floats, judged: Floats, others: Floats, weights: Floats
 ) -> None:
     """Refuse what is no sample (ValueError)."""
-    if not labels.shape == judged.shape == weights.shape or labels.ndim != 1 or others.ndim != 1:
-        raise ValueError(
-            "ppi_mean: labels_N, judged_N and weights_N must have one shape (n_labels,), got "
-            f"{labels.shape}, {judged.shape}, {weights.shape}"
-        )
+    check_one_length("ppi_mean", labels_N=labels, judged_N=judged, weights_N=weights)
+    check_one_length("ppi_mean", others_M=others)
     if not all(np.isfinite(one).all() for one in (labels, judged, others, weights)):
         raise ValueError("ppi_mean: values must be finite")
     if (weights <= 0).any():

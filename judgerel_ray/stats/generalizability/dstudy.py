@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgerel_ray.stats.counts import divide
+from judgerel_ray.stats.arguments import check_fraction
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.generalizability.component import (
     component_share_interval,
     left_as_error,
@@ -142,33 +143,22 @@ def dependability(
     """
     levels = dict(n_levels or {})
     _check_dstudy_designs(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
-    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
-    parts = np.array(
-        [
-            _dstudy_error_variances(
-                one.facets, wanted_objects, fixed, given, levels, found.sizes, n_judgments
-            )
-            for one in found.components
-        ]
-    )
+    parts = _dstudy_parts(found, objects, fixed, given, levels, n_judgments)
     universe, relative, absolute = np.maximum(values_P, 0.0) @ parts
     sums = [(found.left_out_GP, 1.0), *found.left_out_levels.values()]
     left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
     if found.few_levels:
         left_out = []
-    value, of_value = (
-        _universe_variance_share(universe, relative),
-        _universe_variance_share(universe, absolute),
-    )
-    (low, high), (low_of_value, high_of_value) = (
-        component_share_interval(
-            one,
-            [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out],
-            confidence=confidence,
-        )
-        for one, error in ((value, 1), (of_value, 2))
-    )
+    value = _universe_variance_share(universe, relative)
+    of_value = _universe_variance_share(universe, absolute)
+
+    def ends(share: float | None, error: int) -> tuple[float | None, float | None]:
+        parts = [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out]
+        return component_share_interval(share, parts, confidence=confidence)
+
+    low, high = ends(value, 1)
+    low_of_value, high_of_value = ends(of_value, 2)
     return Dependability(
         n_judgments=n_judgments,
         universe=float(universe),
@@ -234,21 +224,17 @@ def judgments_for(
     >>> round(judgments_for(variance_components(cells, object_="question"), 0.9), 6)
     2.25
     """
-    checked_target(target, function="judgments_for")
+    check_fraction("judgments_for", target=target)
 
     _check_dstudy_designs(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
-    wanted_objects = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     base = math.prod((n_levels or {}).values())
 
     def error(times: int) -> tuple[float, float]:
         n = base * times
         levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
-        parts = [
-            _dstudy_error_variances(one.facets, wanted_objects, fixed, (), levels, found.sizes, n)
-            for one in found.components
-        ]
-        universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
+        parts = _dstudy_parts(found, objects, fixed, (), levels, n)
+        universe, *errors = np.maximum(values_P, 0.0) @ parts
         return float(universe), float(errors[absolute])
 
     # Every part of the error either stays or goes with 1 / n, so two designs tell all.
@@ -280,6 +266,15 @@ def _check_dstudy_designs(
     unknown = (named | set(sizes)) - known
     if unknown:
         raise ValueError(f"dependability: facets must be of {sorted(known)}, got {sorted(unknown)}")
+
+
+def _dstudy_parts(
+    found: VarianceComponents, objects: Collection[str] | None, fixed: Collection[str],
+    given: Collection[str], levels: Mapping[str, int], n: int,
+) -> Floats:  # fmt: skip
+    """What each component adds to the universe score and to both errors, (components, 3)."""
+    design = frozenset(objects or {found.object}), fixed, given, levels, found.sizes, n
+    return np.array([_dstudy_error_variances(one.facets, *design) for one in found.components])
 
 
 def _dstudy_error_variances(
@@ -365,7 +360,7 @@ def replications_for(reliability: float, target: float) -> int | None:
     >>> replications_for(0.3, 0.8), replications_for(0.0, 0.8)
     (10, None)
     """
-    checked_target(target, function="replications_for")
+    check_fraction("replications_for", target=target)
     if not reliability <= 1:
         raise ValueError(f"replications_for: reliability must be at most 1, got {reliability!r}")
     if reliability <= 0:
@@ -373,13 +368,6 @@ def replications_for(reliability: float, target: float) -> int | None:
     exact = target * (1 - reliability) / (reliability * (1 - target))
     # A whole number must not become the next one by rounding.
     return max(1, math.ceil(exact * (1 - 1e-12)))
-
-
-def checked_target(target: float, *, function: str) -> float:
-    """Refuse a target outside (0, 1)."""
-    if not 0 < target < 1:
-        raise ValueError(f"{function}: target must be between 0 and 1, got {target!r}")
-    return target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

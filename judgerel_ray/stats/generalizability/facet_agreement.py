@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import correct_for_chance
+from judgerel_ray.stats.arguments import check_choice, check_shape
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -30,6 +31,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
+    slices,
     stack_terms,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -88,16 +90,13 @@ class CrossedUnits:
         for first in range(0, self.starts_I.size, n_items):
             chosen = slice(first, first + n_items)
             units = slice(int(self.starts_I[first]), int(ends_I[chosen][-1]))
-            yield (
-                chosen,
-                units,
-                CrossedUnits(
-                    starts_I=self.starts_I[chosen] - units.start,
-                    levels=self.levels.of_units(units),
-                    kept_U=self.kept_U[units],
-                    weights_IC=self.weights_IC[chosen],
-                ),
+            some = CrossedUnits(
+                starts_I=self.starts_I[chosen] - units.start,
+                levels=self.levels.of_units(units),
+                kept_U=self.kept_U[units],
+                weights_IC=self.weights_IC[chosen],
             )
+            yield chosen, units, some
 
 
 def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
@@ -242,10 +241,7 @@ def lay_out_levels(
     else:
         array = checked_counts(units, function="reproducibility")
         form, n_U = distances_VV, row_sums(array)
-    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
-        raise ValueError(
-            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
-        )
+    check_shape("reproducibility", n_U.shape, items_U=levels.items_U, levels_U=levels.levels_U)
     crossed = crossed_units(levels, n_U)
     kept_UF = np.asfortranarray(array[crossed.kept_U])  # each column in one piece
     terms_IT = np.empty((crossed.starts_I.size, FIXED + len(form) + 1), order="F")
@@ -348,8 +344,7 @@ def reproducibility_terms(
     Shapes: ``units`` (n_units, n_values), ``distances_VV`` (n_values, n_values), ``clusters_U``
     (n_units,).
     """
-    if name not in get_args(PairCoefficient):
-        raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
+    check_choice("reproducibility", get_args(PairCoefficient), name=name)
     laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U
@@ -374,10 +369,9 @@ def left_out_values(
 ) -> list[Floats]:
     """Compute several coefficients without each question in turn, from the same distances."""
     total_T = terms_CT.sum(axis=0)
-    step = max(1, BLOCK // max(1, total_T.size))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in wanted]
-    for start in range(0, len(terms_CT), step):
-        rest = total_T - terms_CT[start : start + step]
+    for some in slices(len(terms_CT), total_T.size):
+        rest = total_T - terms_CT[some]
         distance = mean_distance(rest)
         for part, (name, n_categories) in zip(parts, wanted, strict=True):
             part.append(coefficient_of(name, distance, rest, form_FF, n_categories))

@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats, checked_counts
 
 Codes = NDArray[np.int64]
@@ -120,11 +121,7 @@ def score_cells(
     ([[-3.0], [3.0]], [6.5, 4.5])
     """
     n, sums, squares = (np.asarray(x, dtype=np.float64) for x in (n_C, sums_C, squares_C))
-    if n.ndim != 1 or n.shape != sums.shape or n.shape != squares.shape:
-        raise ValueError(
-            f"score_cells: n_C, sums_C and squares_C must have one length, "
-            f"got shapes {n.shape}, {sums.shape}, {squares.shape}"
-        )
+    check_one_length("score_cells", n_C=n, sums_C=sums, squares_C=squares)
     if not (np.isfinite(sums).all() and np.isfinite(squares).all() and (n >= 0).all()):
         raise ValueError("score_cells: sums must be finite, and counts from 0 on")
     kept = n > 0
@@ -146,10 +143,7 @@ def _facet_level_codes(
     codes = {}
     for name, level_values in levels.items():
         column = np.asarray(level_values)
-        if column.shape != kept.shape:
-            raise ValueError(
-                f"{function}: levels of {name!r} must have shape {kept.shape}, got {column.shape}"
-            )
+        check_shape(function, kept.shape, **{f"levels of {name!r}": column})
         codes[name] = np.unique(column[kept], return_inverse=True)[1].astype(np.int64)
     return codes
 

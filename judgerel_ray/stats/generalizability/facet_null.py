@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.counts import Floats, run_sums
+from judgerel_ray.stats.counts import Floats, batches, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FIXED,
     CrossedUnits,
@@ -71,14 +71,11 @@ def facet_floors(
     laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     if not laid.crossed.starts_I.size:
         return tuple(NOTHING for _ in targets)
-    total, form = laid.terms_IT.sum(axis=-2), laid.form_FF
     strata = _permutation_strata(laid.crossed)
     if laid.counted and laid.units_UF.sum() <= DENSE:
-        return _permuted_facet_floors(
-            laid.units_UF, laid.crossed, strata, form, total, targets, seed
-        )
-    shape = _distance_moments(laid, strata)
-    return tuple(_floor_of_moments(one, total, form, *shape) for one in targets)
+        return _permuted_facet_floors(laid, strata, targets, seed)
+    total, shape = laid.terms_IT.sum(axis=-2), _distance_moments(laid, strata)
+    return tuple(_floor_of_moments(one, total, laid.form_FF, *shape) for one in targets)
 
 
 def facet_chance(laid: LaidOut) -> float:
@@ -105,17 +102,12 @@ def _permutation_strata(units: CrossedUnits) -> NDArray[np.intp]:
 
 
 def _permuted_facet_floors(
-    counts_UV: Floats,
-    units: CrossedUnits,
-    strata_U: NDArray[np.intp],
-    form_VV: Floats,
-    total: Floats,
-    targets: Sequence[FacetTarget],
-    seed: int,
+    laid: LaidOut, strata_U: NDArray[np.intp], targets: Sequence[FacetTarget], seed: int
 ) -> tuple[NoiseFloor, ...]:
     """The nulls from random permutations inside each stratum."""
-    n_units, n_values = counts_UV.shape
-    whole = counts_UV.astype(np.int64)
+    units, form_VV, total = laid.crossed, laid.form_FF, laid.terms_IT.sum(axis=-2)
+    n_units, n_values = laid.units_UF.shape
+    whole = laid.units_UF.astype(np.int64)
     n_ratings = int(whole.sum())
     n_permutations = int(min(MOST, max(FEWEST, LABELS // max(1, n_ratings))))
     block = max(1, min(n_permutations, _CELLS // (n_units * n_values), LABELS // n_ratings))
@@ -125,8 +117,7 @@ def _permuted_facet_floors(
     # that goes by position repeats itself in one order whatever the item is.
     of_units = _sampled_orders(units)
     parts = [np.flatnonzero(strata_U == stratum) for stratum in np.unique(strata_U)]
-    for start in range(0, n_permutations, block):
-        n = min(block, n_permutations - start)
+    for n in batches(n_permutations, 1, block):
         tables = np.zeros((n, n_units * n_values))
         for stratum in parts:
             rows = whole[stratum]
@@ -175,8 +166,7 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
     What verdicts have in common with their stratum is fixed; what is left of the distance between
     two of them is uncorrelated over pairs, so variances add up.
     """
-    units, form_FF, counted = laid.crossed, laid.form_FF, laid.counted
-    m_U = laid.n_ratings_U
+    m_U, form_FF, counted = laid.n_ratings_U, laid.form_FF, laid.counted
     n_strata = int(strata_U.max()) + 1
     n_S = np.bincount(strata_U, m_U, n_strata)
     sums = [np.bincount(strata_U, column, n_strata) for column in laid.units_UF.T]
@@ -192,9 +182,9 @@ def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float,
         variance_S = mean_SF[:, 2] - mean_SF[:, 1] ** 2
         spread_SS = 4 * variance_S[:, None] * variance_S
     scaled_IC = _class_scale(laid)
-    within_U = _within_weights(units, m_U, scaled_IC)
+    within_U = _within_weights(laid, scaled_IC)
     within_S = np.bincount(strata_U, within_U, n_strata)
-    first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata, scaled_IC)
+    first_SS, second_SS = _pair_weights(laid, strata_U, scaled_IC)
     mean = float((first_SS * apart_SS).sum() + (within_S * pooled_S).sum())
     twice_U = m_U * (m_U - 1)
     within_variance = np.divide(2 * within_U**2, twice_U, out=np.zeros_like(m_U), where=twice_U > 0)
@@ -225,25 +215,22 @@ def _class_scale(laid: LaidOut) -> Floats:
     return scaled_IC
 
 
-def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floats:
+def _within_weights(laid: LaidOut, scaled_IC: Floats) -> Floats:
     """What pairs of a unit's own judgments weigh in the mean distance."""
-    n_levels = np.diff(units.starts_I, append=m_U.size)
-    repeated = (m_U > 1).astype(np.float64)
-    n_repeated = run_sums(repeated, units.starts_I)
+    starts, repeated = laid.crossed.starts_I, (laid.n_ratings_U > 1).astype(np.float64)
+    n_levels = np.diff(starts, append=repeated.size)
+    n_repeated = run_sums(repeated, starts)
     scaled = scaled_IC[:, 0]
     each = np.divide(scaled, n_repeated, out=np.zeros_like(scaled), where=n_repeated > 0)
     return np.repeat(each, n_levels) * repeated
 
 
 def _pair_weights(
-    units: CrossedUnits,
-    strata_U: NDArray[np.intp],
-    m_U: Floats,
-    n_strata: int,
-    scaled_IC: Floats,
+    laid: LaidOut, strata_U: NDArray[np.intp], scaled_IC: Floats
 ) -> tuple[Floats, Floats]:
     """Weights of pairs between units by strata, and those squared (S, S)."""
-    starts, levels = units.starts_I, units.levels
+    starts, levels, m_U = laid.crossed.starts_I, laid.crossed.levels, laid.n_ratings_U
+    n_strata = int(strata_U.max()) + 1
     n_levels = np.diff(starts, append=m_U.size)
     row_U = np.repeat(np.arange(starts.size), n_levels)
     # Ordered pairs of levels of each class, by which an item's weight is shared out.

@@ -16,6 +16,7 @@ from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    batches,
     checked_counts,
     coefficient_of_units,
     divide,
@@ -145,14 +146,10 @@ def order_effect(
     total = float(lost_Q.sum())
     n = lost_Q.size
     left_out = (total - lost_Q) / (n - 1) if n > 1 else lost_Q
+    words = "agreement in the same order less agreement across orders, mean over questions"
+    value = None if why else total / n
     return _order_effect_coefficient(
-        "order_effect",
-        "agreement in the same order less agreement across orders, mean over questions",
-        None if why else total / n,
-        why,
-        left_out,
-        m_Q[taking],
-        confidence,
+        "order_effect", words, value, why, left_out, m_Q[taking], confidence
     )
 
 
@@ -268,15 +265,10 @@ def first_place(
         share_Q = shares_QL[:, first]
         value = float(share_Q.mean())
         left_out = (share_Q.sum() - share_Q) / (n - 1) if n > 1 else share_Q
+    words = "share of verdicts that name the first place, mean over questions"
+    m_Q = _ratings_of(labels_QL, questions_Q)
     found = _order_effect_coefficient(
-        "first_place",
-        "share of verdicts that name the first place, mean over questions",
-        value,
-        why,
-        left_out,
-        _ratings_of(labels_QL, questions_Q),
-        confidence,
-        chance_corrected=False,
+        "first_place", words, value, why, left_out, m_Q, confidence, chance_corrected=False
     )
     return found if value is None else replace(found, noise_floor=1 / n_labels)
 
@@ -337,9 +329,8 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
 
         p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / spread))
         return p, sd, NullMethod.PLACES_CLOSED_FORM
-    rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
-    for start in range(0, _PERMUTATIONS, block):
-        m = min(block, _PERMUTATIONS - start)
+    rng, reached = np.random.default_rng(0), 0
+    for m in batches(_PERMUTATIONS, n * n_labels, 2_000_000):
         drawn = rng.permuted(np.broadcast_to(free, (m, n, n_labels)), axis=-1).sum(axis=1)
         reached += int((row_sums(drawn**2) >= length - 1e-9).sum())
     p = (1 + reached) / (1 + _PERMUTATIONS)

@@ -9,11 +9,11 @@ Shape suffixes: C = cells (combinations of facet levels), G = groups of question
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import (
     VarianceComponent,
@@ -188,7 +188,7 @@ def variance_components(
     >>> [(one.name, one.value) for one in found.components]
     [('question', 4.0), ('residual', 1.0)]
     """
-    check_confidence(confidence, function="variance_components")
+    check_fraction("variance_components", confidence=confidence)
     wanted = checked_terms(cells, object_, terms, fixed)
     known = checked_sizes(cells, sizes or {}, barred=(object_, *fixed))
     n_questions = np.unique(cells.levels[object_]).size
@@ -197,11 +197,12 @@ def variance_components(
     out = joint_fixed_margin(cells, margins, fixed, object_=object_)
     estimator = method_in_words(cells.kind, out, known)
     undefined = _why_no_variance_components(cells, n_questions, n)
+    bare = VarianceComponents(
+        components=(), confounded={}, object=object_, estimator=estimator,
+        n_questions=n_questions, n_judgments=n, undefined=undefined, sizes=known,
+    )  # fmt: skip
     if undefined:
-        return VarianceComponents(
-            components=(), confounded={}, object=object_, estimator=estimator,
-            n_questions=n_questions, n_judgments=n, undefined=undefined, sizes=known,
-        )  # fmt: skip
+        return bare
     # What is confounded with a fixed effect is taken out with it.
     margins.sort(key=lambda one: not set(one.facets) <= set(out.facets))
     margins, confounded = unconfounded(margins, n)
@@ -234,20 +235,13 @@ def variance_components(
         else None
         for one in held
     ]
-    return VarianceComponents(
-        components=described(
-            random_GP @ form_PP.T, held, squares_P, left_out, confidence,
-            n=n, sizes=known, few=few, fixed=out.facets,
-        ),
-        confounded=confounded,
-        object=object_,
-        estimator=estimator,
-        n_questions=n_questions,
-        n_judgments=n,
-        left_out_GP=random_GP[:-1] @ form_PP.T,
-        sizes=known,
-        left_out_levels=left_out,
-        few_levels=few,
+    components = described(
+        random_GP @ form_PP.T, held, squares_P, left_out, confidence,
+        n=n, sizes=known, few=few, fixed=out.facets,
+    )  # fmt: skip
+    return replace(
+        bare, components=components, confounded=confounded,
+        left_out_GP=random_GP[:-1] @ form_PP.T, left_out_levels=left_out, few_levels=few,
     )  # fmt: skip
 
 

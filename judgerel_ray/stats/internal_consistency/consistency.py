@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
+from judgerel_ray.stats.arguments import (
+    check_at_least_1,
+    check_choice,
+    check_fraction,
+    clusters_of,
+    scores_of,
+)
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
@@ -31,6 +37,7 @@ from judgerel_ray.stats.intervals.interval import (
     resampled_interval,
     student_interval,
 )
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
 
 ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"]
@@ -61,8 +68,7 @@ def item_values(name: ItemCoefficient, covariances_BKK: Floats, *, matrix: Matri
     ...             matrix="covariance").round(6).tolist()
     [0.666667]
     """
-    if name not in _VALUES:
-        raise ValueError(f"item_values: name must be one of {tuple(_VALUES)}, got {name!r}")
+    check_choice("item_values", _VALUES, name=name)
     return _VALUES[name](covariances_BKK, matrix)
 
 
@@ -118,28 +124,18 @@ def item_interval(
     >>> found.low < 5 / 6 < found.high, found.method
     (True, 'jackknife-t over 60 questions, logit scale')
     """
-    check_confidence(confidence, function="item_interval")
-    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_interval")
+    check_fraction("item_interval", confidence=confidence)
+    known = _item_terms(scores_NK, name, matrix, clusters_N, function="item_interval")
     if isinstance(known, str):
         return Interval(undefined=known)
-    products_CP, value = known
+    terms, value = known
     if np.isnan(value):
         return Interval(undefined="undefined")
-    n = len(products_CP)
+    n = terms.questions_C.size
     if n < 3:
         return Interval(undefined="too_few_units", n_questions=n)
-    total_P = products_CP.sum(axis=0)
-    chunk = max(1, _CELLS // (2 * total_P.size))
-    left_out_C = np.concatenate(
-        [
-            _values_or_nan(
-                name, covariances_of(total_P - products_CP[start : start + chunk]), matrix
-            )
-            for start in range(0, n, chunk)
-        ]
-    )
     found = student_interval(  # alpha of items that go against one another has no least value
-        value, left_out_C, confidence, chance_corrected=True, least=-np.inf
+        value, terms.left_out(), confidence, chance_corrected=True, least=-np.inf
     )
     return replace(found, n_questions=n)
 
@@ -184,25 +180,23 @@ def item_bootstrap(
     (True, 'percentile bootstrap, 200 resamples of 60 questions')
     """
     check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
-    known = _products_by_question(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
+    known = _item_terms(scores_NK, name, matrix, clusters_N, function="item_bootstrap")
     if isinstance(known, str):
         return Interval(undefined=known)
-    products_CP, value = known
+    terms, value = known
+    n = terms.questions_C.size
     found = resampled_interval(
-        value,
-        lambda weight_BC: _values_or_nan(name, covariances_of(weight_BC @ products_CP), matrix),
-        len(products_CP), n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3,
-    )  # fmt: skip
-    return replace(found, n_questions=len(products_CP))
+        value, terms.at, n, n_resamples=n_resamples, seed=seed, confidence=confidence, fewest=3
+    )
+    return replace(found, n_questions=n)
 
 
-def _products_by_question(
+def _item_terms(
     scores_NK: ArrayLike, name: ItemCoefficient, matrix: Matrix, clusters_N: ArrayLike | None,
     *, function: str,
-) -> tuple[Floats, float] | str:  # fmt: skip
-    """Sums of products by question and the value of all, or why there is no interval."""
-    if name not in _VALUES:
-        raise ValueError(f"{function}: name must be one of {tuple(_VALUES)}, got {name!r}")
+) -> tuple[QuestionTerms, float] | str:  # fmt: skip
+    """A coefficient by question and its value of all, or why there is no interval."""
+    check_choice(function, _VALUES, name=name)
     scores, clusters = varying_scores(scores_NK, clusters_N, function=function)
     if scores.shape[1] < 2:
         return "undefined"
@@ -210,7 +204,11 @@ def _products_by_question(
         return "too_few_subjects"
     products_CP = summed_products(scores, clusters)
     covariances_1KK = covariances_of(products_CP.sum(axis=0)[None])
-    return products_CP, float(item_values(name, covariances_1KK, matrix=matrix)[0])
+    terms = QuestionTerms(
+        name=name, questions_C=np.arange(len(products_CP)), terms_CT=products_CP,
+        value=lambda sums_BP: _values_or_nan(name, covariances_of(sums_BP), matrix),
+    )  # fmt: skip
+    return terms, float(item_values(name, covariances_1KK, matrix=matrix)[0])
 
 
 def _values_or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:
@@ -310,9 +308,7 @@ def column_noise_floor(
     >>> abs(floor.mean) < 0.2, floor.p > 0.05
     (True, True)
     """
-    if name not in get_args(ItemCoefficient):
-        names = get_args(ItemCoefficient)
-        raise ValueError(f"column_noise_floor: name must be one of {names}, got {name!r}")
+    check_choice("column_noise_floor", _VALUES, name=name)
     if n_permutations is None:
         n_permutations = 999 if name in ("cronbach_alpha", "mcdonald_omega") else 99
     check_at_least_1("column_noise_floor", n_permutations=n_permutations)
@@ -417,20 +413,15 @@ def omega_bootstrap(
     (True, 0)
     """
     check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
-    if matrix not in ("correlation", "covariance"):
-        raise ValueError(
-            f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
-        )
+    check_choice("omega_bootstrap", ("correlation", "covariance"), matrix=matrix)
     interval = Interval(undefined="undefined")
-    known = _products_by_question(
-        scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap"
-    )
+    known = _item_terms(scores_NK, "mcdonald_omega", matrix, clusters_N, function="omega_bootstrap")
     if isinstance(known, str):
         return OmegaResamples(values_B=np.empty(0), interval=interval, n_undefined=0, n_heywood=0)
-    products_CP, value = known
-    n = len(products_CP)
+    terms, value = known
+    n = terms.questions_C.size
     found = [
-        omega_values(covariances_of(weight @ products_CP), matrix=matrix)
+        omega_values(covariances_of(weight @ terms.terms_CT), matrix=matrix)
         for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     ]
     values_B = np.concatenate([values for values, _ in found])
@@ -473,9 +464,7 @@ def varying_scores(
     scores_NK: ArrayLike, clusters_N: ArrayLike | None, *, function: str
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Keep the complete subjects and the items that vary, questions numbered from 0 on."""
-    scores = np.asarray(scores_NK, dtype=np.float64)
-    if scores.ndim != 2 or np.isinf(scores).any():
-        raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
+    scores = scores_of(scores_NK, function=function, argument="scores_NK")
     clusters = clusters_of(clusters_N, len(scores), function=function, argument="clusters_N")
     complete = ~np.isnan(scores).any(axis=1)
     scores, clusters = scores[complete], clusters[complete]

@@ -255,10 +255,8 @@ def _admissible_loadings(offdiagonal: Floats, start: Floats, bound: Floats) -> O
         starts = np.concatenate([start[doubtful, None], parts], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
         found = lowest_minima(OneFactorMisfit(left), starts, -ends, ends)
-        loadings[doubtful], converged[doubtful] = (
-            _loadings_of_positive_sum(found.x_BK),
-            found.converged_B,
-        )
+        loadings[doubtful] = _loadings_of_positive_sum(found.x_BK)
+        converged[doubtful] = found.converged_B
         # Held at its end by a slope that leads on: the minimum lies beyond.
         outward: Floats = -_gradient_of_misfit(left, found.x_BK) * np.sign(found.x_BK)
         outward[np.abs(found.x_BK) < ends] = 0.0

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
@@ -297,12 +298,8 @@ def mcdonald_omega(
     >>> round(found.value, 6), found.notes
     (0.666667, ('two items: equal loadings assumed',))
     """
-    if estimator not in ("minres", "ml"):
-        raise ValueError(f"mcdonald_omega: estimator must be minres or ml, got {estimator!r}")
-    if matrix not in ("correlation", "covariance"):
-        raise ValueError(
-            f"mcdonald_omega: matrix must be correlation or covariance, got {matrix!r}"
-        )
+    check_choice("mcdonald_omega", ("minres", "ml"), estimator=estimator)
+    check_choice("mcdonald_omega", ("correlation", "covariance"), matrix=matrix)
     found = item_covariances(scores_NK, missing=missing, function="mcdonald_omega")
     errors = _checked_errors(error_covariances, np.shape(scores_NK)[1])[
         np.ix_(found.kept, found.kept)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_choice, scores_of
 from judgerel_ray.stats.counts import Coefficient, Floats, row_means
 
 MissingScores = Literal["listwise", "pairwise"]
@@ -42,13 +43,8 @@ def item_covariances(
     scores_NK: ArrayLike, *, missing: MissingScores = "listwise", function: str = "item_scores"
 ) -> ItemCovariances:
     """Compute the covariances of items, dropping those that do not vary."""
-    scores = np.asarray(scores_NK, dtype=np.float64)
-    if scores.ndim != 2:
-        raise ValueError(f"{function}: scores_NK must have 2 dimensions, got {scores.ndim}")
-    if np.isinf(scores).any():
-        raise ValueError(f"{function}: scores_NK must be finite or NaN")
-    if missing not in ("listwise", "pairwise"):
-        raise ValueError(f"{function}: missing must be listwise or pairwise, got {missing!r}")
+    scores = scores_of(scores_NK, function=function, argument="scores_NK")
+    check_choice(function, ("listwise", "pairwise"), missing=missing)
     there = ~np.isnan(scores)
     used = there.all(axis=1) if missing == "listwise" else there.any(axis=1)
     n_missing = int((~there).sum())

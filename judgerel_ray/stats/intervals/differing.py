@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, clusters_of
 from judgerel_ray.stats.counts import Floats, checked_counts
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.shares import clopper_pearson
@@ -131,7 +131,7 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
         raise ValueError(f"bounded_mean_interval: mean must be between 0 and 1, got {mean!r}")
     if not n > 0:
         raise ValueError(f"bounded_mean_interval: n must be above 0, got {n!r}")
-    check_confidence(confidence, function="bounded_mean_interval")
+    check_fraction("bounded_mean_interval", confidence=confidence)
     most = math.log(2 / (1 - confidence)) / n
 
     def near(p: float) -> bool:

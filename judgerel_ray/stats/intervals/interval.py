@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_at_least_1, check_choice, check_fraction, clusters_of
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -26,6 +26,7 @@ from judgerel_ray.stats.counts import (
     Floats,
     row_sums,
     run_sums,
+    slices,
     term_sums,
 )
 from judgerel_ray.stats.intervals.ends import (
@@ -188,7 +189,7 @@ def jackknife_interval(
     >>> found.low, found.high, found.method
     (0.0, 1.0, 'outer ends of jackknife-t and binomial over 4 questions')
     """
-    check_confidence(confidence, function="jackknife_interval")
+    check_fraction("jackknife_interval", confidence=confidence)
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -213,18 +214,11 @@ def jackknife_interval(
     if found.undefined == NO_SPREAD and statistic.is_nominal_alpha:
         c_V, m_U = counts.sum(axis=0), row_sums(counts)
         chance = float((c_V * (c_V - 1)).sum() / (c_V.sum() * (c_V.sum() - 1)))
-        found = exact_where_alike(
-            found,
-            value,
-            confidence,
-            np.bincount(clusters, weights=m_U).astype(np.float64),
-            chance=chance,
-        )
-    return (
-        found
-        if found.undefined or found.kind in EXACT
-        else flagged(found, counts, clusters, statistic)
-    )
+        ratings_C = np.bincount(clusters, weights=m_U).astype(np.float64)
+        found = exact_where_alike(found, value, confidence, ratings_C, chance=chance)
+    if found.undefined or found.kind in EXACT:
+        return found
+    return flagged(found, counts, clusters, statistic)
 
 
 NO_SPREAD = "no_spread"
@@ -266,14 +260,13 @@ def exact_where_alike(
         return found
     weights = np.ones(found.n_questions) if weights_C is None else weights_C
     n, uneven = int((weights > 0).sum()), is_uneven(weights)
-    if chance is None:
-        kind = IntervalMethod.EXACT_WEIGHTED if uneven else IntervalMethod.CLOPPER_PEARSON
-        low, high = alike_ends(whole, weights, confidence)
-        return Interval(low=low, high=high, kind=kind, n_questions=n)
-    kind = (IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE if uneven
-            else IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)  # fmt: skip
-    low = max(-1.0, 1 - (1 - alike_ends(whole, weights, confidence)[0]) / (1 - chance))
-    return Interval(low=low, high=1.0, kind=kind, n_questions=n)
+    low, high = alike_ends(whole, weights, confidence)
+    kind = IntervalMethod.EXACT_WEIGHTED if uneven else IntervalMethod.CLOPPER_PEARSON
+    if chance is not None:
+        low = max(-1.0, 1 - (1 - low) / (1 - chance))
+        kind = (IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE if uneven
+                else IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)  # fmt: skip
+    return Interval(low=low, high=high, kind=kind, n_questions=n)
 
 
 def by_cluster(
@@ -307,9 +300,8 @@ def cluster_terms(
     """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster."""
     width = max(1, statistic.terms(counts[:0]).shape[-1])
     if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
-        step = max(1, BLOCK // width)
-        for start in range(0, len(counts), step):
-            yield statistic.terms(counts[start : start + step])
+        for some in slices(len(counts), width):
+            yield statistic.terms(counts[some])
         return
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // BLOCK
@@ -541,7 +533,6 @@ def between(
 
 def check_resampling(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
     """Refuse choices out of range (ValueError)."""
-    check_confidence(confidence, function=function)
+    check_fraction(function, confidence=confidence)
     check_at_least_1(function, n_resamples=n_resamples)
-    if method not in ("percentile", "basic"):
-        raise ValueError(f"{function}: method must be percentile or basic, got {method!r}")
+    check_choice(function, ("percentile", "basic"), method=method)

@@ -79,14 +79,11 @@ class QuestionKinds:
         second_high -= first_low
         second_low -= first_high
         same_SR = (second_SJ - first_SJ) @ same_JR
-        total_S = (
-            _row_sums_of_products(held_SG, second_high)
-            + _row_sums_of_products(high_SG, second_low)
-            + same_SR @ self.n_R
-        )
-        squares_S = _row_sums_of_products(held_SG, second_high**2) + _row_sums_of_products(
-            high_SG, second_low**2
-        )
+        total_S = _row_sums_of_products(held_SG, second_high)
+        total_S += _row_sums_of_products(high_SG, second_low)
+        total_S += same_SR @ self.n_R
+        squares_S = _row_sums_of_products(held_SG, second_high**2)
+        squares_S += _row_sums_of_products(high_SG, second_low**2)
         squares_S += same_SR**2 @ self.n_R
         n = float(self.n_G.sum() + self.n_R.sum())
         variance_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)
@@ -301,12 +298,10 @@ def swap_test(
         method = f"{distances_S.size - 1:,} random exchanges"
     distances_S, place_S = np.unique(distances_S, return_inverse=True)
     tails_S = np.cumsum(np.bincount(place_S, weights_S)[::-1])[::-1]
-    return SwapTest(
-        value=observed.value, error=observed.error, n_differing=n_differing, method=method,
-        degrees=observed.degrees, distances_S=distances_S,
+    return replace(
+        observed, method=method, distances_S=distances_S, scale=scale,
         # A probability that sums to a share of exchanges is that share.
         tails_S=np.minimum(1.0, np.round(tails_S, 12)),
-        scale=scale,
     )  # fmt: skip
 
 

@@ -15,14 +15,13 @@ or distributions, M = concentrations, S = different counts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction, check_shape
 from judgerel_ray.stats.counts import (
     CountStatistic,
     Floats,
@@ -203,11 +202,7 @@ def _distances_or_nominal(distances_VV: ArrayLike | None, n_values: int) -> Floa
     """Distances given, or 1 between different values."""
     matrix = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
     distances: Floats = np.asarray(matrix, dtype=np.float64)
-    if distances.shape != (n_values, n_values):
-        raise ValueError(
-            f"supported_shares: distances_VV must have shape {(n_values, n_values)}, "
-            f"got {distances.shape}"
-        )
+    check_shape("supported_shares", (n_values, n_values), distances_VV=distances)
     return distances
 
 
@@ -396,7 +391,7 @@ def posterior_interval(
     >>> round(found.low, 1), round(found.high, 1), found.method
     (0.4, 0.9, 'Dirichlet process posterior over 20 questions')
     """
-    check_confidence(confidence, function="posterior_interval")
+    check_fraction("posterior_interval", confidence=confidence)
     if not statistic.is_nominal_alpha:
         return None
     counts = statistic.checked(counts_UV, function="posterior_interval")
@@ -416,10 +411,13 @@ def posterior_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
     kind = IntervalMethod.POSTERIOR
-    found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
-    return _interval_widened_by_noise(found, value, p_noise)
+    if low > 0 and (p_noise is None or p_noise > _NOISE):  # the verdicts may be noise
+        low, kind = 0.0, IntervalMethod.POSTERIOR_WITH_0
+    if not low <= value <= high:
+        low, high, kind = min(low, value), max(high, value), _EXTENDED[kind]
+    return Interval(low=low, high=high, kind=kind, n_questions=len(counts))
 
 
 @lru_cache(maxsize=8)
@@ -427,13 +425,3 @@ def _alpha_of(rows: bytes, n_values: int, numbers: bytes) -> Floats:
     """The draws of one table: alpha, kappa and icc1 of a group share them."""
     rows_DV = np.frombuffer(rows, dtype=np.int64).reshape(-1, n_values)
     return alpha_draws(rows_DV, np.frombuffer(numbers, dtype=np.int64)[None])[:, 0]
-
-
-def _interval_widened_by_noise(found: Interval, value: float, p_noise: float | None) -> Interval:
-    """An interval that includes 0 where the verdicts may be noise, and the value."""
-    low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
-    if low > 0 and (p_noise is None or p_noise > _NOISE):
-        low, kind = 0.0, IntervalMethod.POSTERIOR_WITH_0
-    if not low <= value <= high:
-        low, high, kind = min(low, value), max(high, value), _EXTENDED[kind]
-    return replace(found, low=low, high=high, kind=kind)

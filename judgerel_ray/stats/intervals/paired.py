@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_choice, check_fraction, clusters_of
 from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
@@ -204,20 +204,19 @@ def terms_difference(
     (1.25, 0.015625, 7, 'all 2^7 exchanges')
     """
     name = "terms_difference"
-    check_confidence(confidence, function=name)
+    check_fraction(name, confidence=confidence)
     if margin is not None and not margin > 0:
         raise ValueError(f"{name}: margin must be above 0, got {margin!r}")
     common = np.intersect1d(first.questions_C, second.questions_C)
     n = common.size
+    bare = Difference(name=first.name, margin=margin, n_questions=n)
     if not n:
-        return Difference(name=first.name, margin=margin, undefined="no_common_questions")
+        return replace(bare, undefined="no_common_questions")
     sides = [_common_questions(one, common) for one in (first, second)]
     values = [whole(one) for one in sides]
     for value, side in zip(values, ("first", "second"), strict=True):
         if np.isnan(value):
-            return Difference(
-                name=first.name, margin=margin, n_questions=n, undefined=f"undefined_{side}"
-            )
+            return replace(bare, undefined=f"undefined_{side}")
     without = [one.left_out() for one in sides]
     left_out_C = without[1] - without[0]
     undefined = None
@@ -227,9 +226,8 @@ def terms_difference(
         undefined = "depends_on_one_question"
     elif abs(values[1] - values[0]) < _EQUAL and np.ptp(left_out_C) < _EQUAL:
         undefined = "no_spread"
-    known = Difference(
-        name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
-        margin=margin, n_questions=n, undefined=undefined,
+    known = replace(
+        bare, first=values[0], second=values[1], value=values[1] - values[0], undefined=undefined,
         few_informative=few_informative or _few_carry(without),
     )  # fmt: skip
     return known if undefined else _difference_with_exchanges(known, sides, confidence, draws)
@@ -353,7 +351,7 @@ def estimate_by_question(
     confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
     """Give a number with its interval, or the reasons why there is none."""
-    check_confidence(confidence, function=name or statistic.name)
+    check_fraction(name or statistic.name, confidence=confidence)
     ends = Interval(undefined="undefined", n_questions=statistic.questions_C.size)
     if undefined is None:
         ends = left_out_interval(statistic, scale=scale, confidence=confidence)
@@ -369,9 +367,8 @@ def left_out_interval(
     statistic: QuestionStatistic, *, scale: IntervalScale = "plain", confidence: float = 0.95
 ) -> Interval:
     """Compute an interval by leaving one question out at a time, with Student's t."""
-    check_confidence(confidence, function="left_out_interval")
-    if scale not in ("plain", "fisher"):
-        raise ValueError(f"left_out_interval: scale must be plain or fisher, got {scale!r}")
+    check_fraction("left_out_interval", confidence=confidence)
+    check_choice("left_out_interval", ("plain", "fisher"), scale=scale)
     value, left_out_C = whole(statistic), statistic.left_out()
     n = left_out_C.size
     undefined = _why_no_paired_interval(value, left_out_C)
@@ -391,7 +388,7 @@ def left_out_difference(
     name: str, first: QuestionStatistic, second: QuestionStatistic, *, confidence: float = 0.95
 ) -> Difference:
     """Compare two numbers of the same questions, second minus first, leaving both out together."""
-    check_confidence(confidence, function="left_out_difference")
+    check_fraction("left_out_difference", confidence=confidence)
     if not np.array_equal(first.questions_C, second.questions_C):
         raise ValueError("left_out_difference: both numbers must rest on the same questions")
     values, n = (whole(first), whole(second)), first.questions_C.size
@@ -404,18 +401,18 @@ def left_out_difference(
     error = 0.0 if undefined else jackknife_error(left_out_C)
     if undefined is None and error < 1e-12:
         undefined = "no_spread"
-    if undefined is not None:
-        return Difference(
-            name=name, first=values[0], second=values[1], value=value, undefined=undefined,
-            n_questions=n,
-        )  # fmt: skip
+    known = Difference(
+        name=name, first=values[0], second=values[1], value=value, undefined=undefined,
+        n_questions=n,
+    )  # fmt: skip
+    if undefined:
+        return known
     from scipy.special import stdtr
 
     half = t_quantile(n - 1, confidence) * error
-    return Difference(
-        name=name, first=values[0], second=values[1], value=value, standard_error=error,
-        low=value - half, high=value + half, p=2 * float(stdtr(n - 1, -abs(value) / error)),
-        n_questions=n,
+    return replace(
+        known, standard_error=error, low=value - half, high=value + half,
+        p=2 * float(stdtr(n - 1, -abs(value) / error)),
     )  # fmt: skip
 
 

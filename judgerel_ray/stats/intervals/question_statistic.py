@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import clusters_of
-from judgerel_ray.stats.counts import BLOCK, CountStatistic, Floats, divide
+from judgerel_ray.stats.counts import CountStatistic, Floats, divide, slices
 from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
 
 
@@ -63,9 +63,8 @@ class QuestionTerms:
     def left_out(self) -> Floats:
         """Compute the value without each question in turn."""
         total_T = self.terms_CT.sum(axis=0)
-        step = max(1, BLOCK // max(1, total_T.size))
-        starts = range(0, len(self.terms_CT), step)
-        parts = [self.value(total_T - self.terms_CT[start : start + step]) for start in starts]
+        some = slices(len(self.terms_CT), total_T.size)
+        parts = [self.value(total_T - self.terms_CT[part]) for part in some]
         return np.concatenate(parts) if parts else np.empty(0)
 
 

@@ -8,14 +8,13 @@ Shape suffixes: N = trials or rows, C = clusters.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import Protocol
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction, check_one_length
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.ends import alike_ends, is_uneven, one_more_ends, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, exact_where_alike
@@ -54,7 +53,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     """
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
-    check_confidence(confidence, function="clopper_pearson")
+    check_fraction("clopper_pearson", confidence=confidence)
     if n == 0:
         return Interval(undefined="too_few_units")
     low, high = trial_ends(k, n, confidence)
@@ -101,12 +100,8 @@ def clustered_share(
     """
     hits = np.asarray(hits_N, dtype=bool)
     clusters = np.arange(hits.size) if clusters_N is None else np.asarray(clusters_N)
-    if hits.ndim != 1 or hits.shape != clusters.shape:
-        raise ValueError(
-            f"clustered_share: hits_N and clusters_N must be of one length, "
-            f"got {hits.shape} and {clusters.shape}"
-        )
-    check_confidence(confidence, function="clustered_share")
+    check_one_length("clustered_share", hits_N=hits, clusters_N=clusters)
+    check_fraction("clustered_share", confidence=confidence)
     k, n = int(hits.sum()), hits.size
     number = np.unique(clusters, return_inverse=True)[1]
     n_questions = int(number.max()) + 1 if n else 0
@@ -191,21 +186,22 @@ def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
     return np.bincount(code_N, values_N).astype(np.float64, copy=False)
 
 
-class Linearised(Protocol):
-    """An estimate of which it is known how far each cluster moves it."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectedValue:
+    """A rate or mean corrected by labels, and how far each cluster moves it."""
 
-    @property
-    def clusters_C(self) -> Floats:  # noqa: N802
-        """Clusters, each once."""
-        ...
+    value: float | None = None  # None where `undefined` is set.
+    low: float | None = None
+    high: float | None = None
+    undefined: str | None = None  # Why there is none.
+    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
+    pseudo_variance: float = 0.0
+    # Clusters, and what each moves the value by: differences of two are made of these.
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
-    @property
-    def influence_C(self) -> Floats:  # noqa: N802
-        """What each moves the estimate by."""
-        ...
 
-
-def paired_variance(a: Linearised, b: Linearised) -> float:
+def paired_variance(a: CorrectedValue, b: CorrectedValue) -> float:
     """Compute the variance of a difference, paired by the clusters that both have."""
     moved = cluster_sums(
         np.concatenate([a.influence_C, -b.influence_C]),

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import Floats
 
 
@@ -115,8 +116,7 @@ def checked_draws(counts_V: ArrayLike, delta: float, *, function: str) -> Floats
     counts = np.asarray(counts_V, dtype=np.float64)
     if counts.ndim != 1 or not counts.size or (counts < 0).any() or (counts % 1 != 0).any():
         raise ValueError(f"{function}: counts_V must hold whole numbers from 0 on")
-    if not 0 < delta < 1:
-        raise ValueError(f"{function}: delta must be between 0 and 1, got {delta!r}")
+    check_fraction(function, delta=delta)
     return counts
 
 
@@ -145,8 +145,7 @@ class StoppingRule:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.delta < 1:
-            raise ValueError(f"StoppingRule: delta must be between 0 and 1, got {self.delta!r}")
+        check_fraction("StoppingRule", delta=self.delta)
         if not 1 <= self.first <= self.most or self.step < 1:
             raise ValueError(
                 f"StoppingRule: first must be from 1 to most and step at least 1, got "

@@ -153,12 +153,8 @@ class VoteLimits:
         least = self._log(best_D) - log(FOLD) / self._n
         cost = np.concatenate([sign * agreement_J, np.zeros(2 * n_rows)])
         none, one = np.zeros((n_rows, n_rows)), np.eye(n_rows)
-        equal = np.vstack(
-            [
-                np.hstack([self._likelihood_DJ, -one, none]),
-                np.concatenate([np.ones(n_atoms), np.zeros(2 * n_rows)]),
-            ]
-        )
+        probable = np.hstack([self._likelihood_DJ, -one, none])
+        equal = np.vstack([probable, np.append(np.ones(n_atoms), np.zeros(2 * n_rows))])
         outer = -np.inf
         for _ in range(25):
             below = [np.concatenate([np.zeros(n_atoms + n_rows), -share])]

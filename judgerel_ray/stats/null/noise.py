@@ -22,14 +22,16 @@ from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.arguments import check_at_least_1
+from judgerel_ray.stats.arguments import check_at_least_1, check_one_length
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
     CountTable,
     Floats,
+    batches,
     checked_counts,
     row_sums,
+    slices,
     term_sums,
 )
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
@@ -277,10 +279,8 @@ def _permuted_floors(
         made = _nulls_of_runs(counts, statistics, values, margins, n_permutations, rng)
     else:
         made = _nulls_of_tables(counts, statistics, values, margins, n_permutations, way, rng)
-    return [
-        floor_of(value, null, NullMethod.REASSIGNMENTS)
-        for value, null in zip(values, made, strict=True)
-    ]
+    kind = NullMethod.REASSIGNMENTS
+    return [floor_of(value, null, kind) for value, null in zip(values, made, strict=True)]
 
 
 def _nulls_of_tables(
@@ -375,9 +375,8 @@ def _narrow_sums(runs: PermutedRuns, margins: Margins, statistic: CountStatistic
     column_R = np.arange(row_R.size) - np.repeat(first_R, np.diff(first_R, append=row_R.size))
     width = int(column_R.max(initial=0)) + 1
     sums = []
-    step = max(1, CELLS // (n_units * width))
-    for start in range(0, runs.n_permutations, step):
-        stop = min(start + step, runs.n_permutations)
+    for some in slices(runs.n_permutations, n_units * width, CELLS):
+        start, stop = some.start, some.stop
         here = slice(*np.searchsorted(runs.batch_R, [start, stop]))
         tables = np.zeros(((stop - start) * n_units, width))
         tables[row_R[here] - start * n_units, column_R[here]] = runs.number_R[here]
@@ -497,11 +496,7 @@ def _checked_scores(scores_N: ArrayLike, unit_N: ArrayLike) -> tuple[Floats, NDA
     """Scores that are there, with their units."""
     scores = np.asarray(scores_N, dtype=np.float64)
     units = np.asarray(unit_N, dtype=np.int64)
-    if scores.ndim != 1 or scores.shape != units.shape:
-        raise ValueError(
-            f"score_floor: scores_N and unit_N must have one length, got {scores.shape} and "
-            f"{units.shape}"
-        )
+    check_one_length("score_floor", scores_N=scores, unit_N=units)
     there = ~np.isnan(scores)
     if np.isinf(scores).any():
         raise ValueError("score_floor: scores_N must be finite or NaN")
@@ -532,10 +527,8 @@ def _permuted_scores(
 ) -> Floats:
     """The coefficient of random permutations."""
     starts_U = np.cumsum(sizes_U) - sizes_U
-    batch = max(1, CELLS // scores_N.size)
     values = []
-    for start in range(0, n_drawn, batch):
-        size = min(batch, n_drawn - start)
+    for size in batches(n_drawn, scores_N.size, CELLS):
         permuted_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
         moments_BU3 = np.empty((size, sizes_U.size, 3))
         moments_BU3[..., 0] = sizes_U

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.counts import Floats, batches
 
 CELLS = 2_000_000
 """Numbers held at once in a batch."""
@@ -96,10 +96,10 @@ def permuted(
             yield _minority_placed(margins, rng)
         return
     rows = margins.sizes_U.size * max(1, width)
-    batch = max(1, CELLS // max(rows, margins.n if way == "verdicts" else 1, 1))
+    wide = max(rows, margins.n) if way == "verdicts" else rows
     draw = _tables_of_shuffled_verdicts if way == "verdicts" else _permuted_tables_drawn
-    for start in range(0, n_permutations, batch):
-        table = draw(margins, min(batch, n_permutations - start), rng)
+    for size in batches(n_permutations, wide, CELLS):
+        table = draw(margins, size, rng)
         tables = np.empty(table.shape)
         tables[..., margins.columns_V] = table
         yield PermutedTables(tables_BRV=tables)
@@ -148,9 +148,7 @@ def permuted_runs(
     """
     n, n_values, sizes_U = margins.n, margins.totals_V.size, margins.sizes_U
     share_N = np.repeat(1 / np.maximum(sizes_U, 1), sizes_U)
-    batch = max(1, CELLS // max(n, n_values, 1))
-    for start in range(0, n_permutations, batch):
-        size = min(batch, n_permutations - start)
+    for size in batches(n_permutations, max(n, n_values), CELLS):
         unit_N, labels_BN = _units_and_permuted_values(margins, size, rng)
         shares: Floats | None = None
         if np.ptp(sizes_U):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.panel import Ints, question_means
-from judgerel_ray.stats.panels.search import cheapest
+from judgerel_ray.stats.panels.search import cheapest_of_best
 
 MOST_POLICIES = 4096
 """Threshold combinations looked at; of more, thresholds are thinned evenly, alike at each stage."""
@@ -116,19 +116,14 @@ def best_cascades(
     fold_Q = grouped_folds(np.arange(n_questions), n_folds=n_folds, seed=seed)
     policies = policy_grid(stages.confidence_UL)
     right_PK, spent_PK = _cascade_policy_scores(stages, policies, fold_Q)
+    right_P, spent_P = right_PK.sum(axis=1), spent_PK.sum(axis=1)
     size_K = np.bincount(fold_Q, minlength=n_folds).astype(np.float64)
     points = []
     for budget in budgets:
-        whole = _best_cascade_policy(
-            right_PK.sum(axis=1), spent_PK.sum(axis=1) / n_questions, budget
-        )
+        whole = _best_cascade_policy(right_P, spent_P / n_questions, budget)
         others = [
-            _best_cascade_policy(
-                right_PK.sum(axis=1) - right_PK[:, k],
-                (spent_PK.sum(axis=1) - spent_PK[:, k]) / (n_questions - size_K[k]),
-                budget,
-            )
-            for k in range(n_folds)
+            _best_cascade_policy(right_P - right, (spent_P - spent) / (n_questions - n), budget)
+            for right, spent, n in zip(right_PK.T, spent_PK.T, size_K, strict=True)
         ]
         points.append(
             CascadePoint(
@@ -178,8 +173,7 @@ def _best_cascade_policy(right_P: Floats, cost_P: Floats, budget: float) -> int:
     """Place of the policy with the most right answers in the budget; the cheapest of equals."""
     # Where a fold's questions are dear, its cheapest policy may exceed what all together allow.
     allowed = np.flatnonzero(cost_P <= max(budget, float(cost_P.min())) * (1 + _EQUAL) + _EQUAL)
-    ties = allowed[right_P[allowed] >= right_P[allowed].max() - _EQUAL]
-    return cheapest(ties, cost_P)
+    return cheapest_of_best(right_P, cost_P, allowed)
 
 
 def _cross_fitted(

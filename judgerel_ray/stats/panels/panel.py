@@ -9,7 +9,7 @@ panel (1 to J), V = distinct values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, erfc, sqrt
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.agreement.majority import majority_vote
-from judgerel_ray.stats.arguments import check_at_least_1, check_confidence
+from judgerel_ray.stats.arguments import check_at_least_1, check_fraction, check_shape
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import component_interval
 from judgerel_ray.stats.intervals.ends import trial_ends
@@ -63,10 +63,7 @@ def panel_votes(
     """
     votes, right = checked_votes(votes_UJ, right_U, function="panel_votes")
     weights = np.ones(votes.shape) if weights_UJ is None else np.asarray(weights_UJ, np.float64)
-    if weights.shape != votes.shape:
-        raise ValueError(
-            f"panel_votes: weights_UJ must have shape {votes.shape}, got {weights.shape}"
-        )
+    check_shape("panel_votes", votes.shape, weights_UJ=weights)
     weights = np.where(votes >= 0, np.nan_to_num(weights), 0.0)
     if (weights < 0).any():
         raise ValueError("panel_votes: weights_UJ must be at least 0")
@@ -302,31 +299,25 @@ def effective_judges(
     errors: Floats = np.asarray(errors_NJ, dtype=np.float64)
     if errors.ndim != 2:
         raise ValueError(f"effective_judges: errors_NJ must have 2 dimensions, got {errors.ndim}")
-    check_confidence(confidence, function="effective_judges")
+    check_fraction("effective_judges", confidence=confidence)
     within = np.zeros_like(errors) if within_NJ is None else np.asarray(within_NJ, np.float64)
-    if within.shape != errors.shape:
-        raise ValueError(
-            f"effective_judges: within_NJ must have shape {errors.shape}, got {within.shape}"
-        )
+    check_shape("effective_judges", errors.shape, within_NJ=within)
     rows = ~np.isnan(errors).any(axis=1)
     errors, within = errors[rows], within[rows]
     if len(errors):
         judges = (np.ptp(errors, axis=0) > 0) | (within > 0).any(axis=0)
         errors, within = errors[:, judges], within[:, judges]
     n, n_judges = errors.shape
+    bare = EffectiveJudges(n_judges=n_judges, n_questions=n)
     if n < 2 or n_judges < 2:
-        undefined = "too_few_units" if n < 2 else "too_few_judges"
-        return EffectiveJudges(n_judges=n_judges, n_questions=n, undefined=undefined)
+        return replace(bare, undefined="too_few_units" if n < 2 else "too_few_judges")
     correlation, left_out_N = _judge_error_correlations(errors, within)
     worth = 1 + (n_judges - 1) * correlation
     if worth < 1e-9:
-        return EffectiveJudges(
-            n_judges=n_judges, n_questions=n, correlation=correlation, undefined="no_bound"
-        )
+        return replace(bare, correlation=correlation, undefined="no_bound")
     low, high = component_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
-    return EffectiveJudges(
-        n_judges=n_judges,
-        n_questions=n,
+    return replace(
+        bare,
         correlation=correlation,
         value=n_judges / worth,
         low=None if high is None else _panel_worth_bound(n_judges, min(1.0, high)),

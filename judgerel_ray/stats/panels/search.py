@@ -300,10 +300,10 @@ def best_affordable(
     cost = 0.0
     for fold in range(n_folds):
         inside = fold_Q == fold
-        place = _best_method(right[:, ~inside].sum(axis=1), costs, allowed)
+        place = cheapest_of_best(right[:, ~inside].sum(axis=1), costs, allowed)
         found[inside] = right[place, inside]
         cost += float(costs[place]) * int(inside.sum()) / n
-    place = _best_method(right.sum(axis=1), costs, allowed)
+    place = cheapest_of_best(right.sum(axis=1), costs, allowed)
     return Affordable(place=place, right_Q=found, cost=cost)
 
 
@@ -318,12 +318,11 @@ def vote_methods(votes_QR: ArrayLike, right_Q: ArrayLike) -> Floats:
     return random_panels(votes_QR, right_Q).T
 
 
-def _best_method(right_M: Floats, costs: Floats, allowed: np.ndarray) -> int:
+def cheapest_of_best(right_M: Floats, costs_M: Floats, allowed: NDArray[np.intp]) -> int:
+    """Place of the most right answers allowed, the cheapest of equals, then the first.
+
+    Sums that differ by rounding are equal: not the one that was rounded down is taken.
+    """
     ties = allowed[right_M[allowed] >= right_M[allowed].max() - _EQUAL]
-    return cheapest(ties, costs)
-
-
-def cheapest(places: NDArray[np.intp], costs: Floats) -> int:
-    """Place of the least cost, the first of equals: not the one whose sum was rounded down."""
-    least = float(costs[places].min())
-    return int(places[np.argmax(costs[places] <= least * (1 + _EQUAL))])
+    least = float(costs_M[ties].min())
+    return int(ties[np.argmax(costs_M[ties] <= least * (1 + _EQUAL))])

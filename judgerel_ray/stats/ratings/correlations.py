@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
 
 Indices = NDArray[np.intp]
@@ -42,11 +42,9 @@ class PlacedItems:
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions, each item having its question's."""
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        starts = range(0, len(weights_BC), step)
         parts = [np.empty(0)]
-        for start in starts:
-            weights_BN = weights_BC[start : start + step][:, self.number_N]
+        for some in slices(len(weights_BC), self.first_N.size, _CELLS):
+            weights_BN = weights_BC[some][:, self.number_N]
             enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
             parts.append(np.where(enough, ratio(*self._sums(weights_BN)), np.nan))
         return np.concatenate(parts)
@@ -80,15 +78,10 @@ class ConcordantPairs(PlacedItems):
 
     def _within_questions(self, sizes_N: Indices) -> Floats:
         """What pairs inside a question add, whose items sum up to them, shape (3, N)."""
-        one, two, opposite = (
-            joint_places(number, codes)
-            for number, codes in (
-                (self.number_N, self.first_N),
-                # Who is less by question and by its opposite is of the same.
-                (-self.number_N, self.second_N),
-                (-self.number_N, -self.second_N),
-            )
-        )
+        one = joint_places(self.number_N, self.first_N)
+        # Who is less by question and by its opposite is of the same.
+        two = joint_places(-self.number_N, self.second_N)
+        opposite = joint_places(-self.number_N, -self.second_N)
         ones = np.ones((1, one.size))
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
         return np.stack([net_N, sizes_N - _n_tied_ratings(one), sizes_N - _n_tied_ratings(two)])
@@ -195,27 +188,20 @@ class Midranks(PlacedItems):
             left_C = n - sizes_C
             rho = ratio(self._sums_left_out(sizes_C), left_C.astype(np.float64) ** 3)
             return np.where(left_C >= _LEAST, rho, np.nan)
-        step = max(1, _CELLS // max(1, n))
-        return np.concatenate(
-            [
-                self.at(1.0 - np.eye(min(step, n_questions - start), n_questions, start))
-                for start in range(0, n_questions, step)
-            ]
-            or [np.empty(0)]
-        )
+        parts = [np.empty(0)]
+        for some in slices(n_questions, n, _CELLS):
+            without = np.eye(some.stop - some.start, n_questions, some.start)
+            parts.append(self.at(1.0 - without))
+        return np.concatenate(parts)
 
     def _sums(self, weights_BN: Floats) -> tuple[Floats, Floats]:
         """Of the midranks that items have by their weights."""
         one, two = (
             _centred_rank_weights(codes, weights_BN) for codes in (self.first_N, self.second_N)
         )
-        sums_3B = np.stack(
-            [
-                np.einsum("bn,bn,bn->b", weights_BN, first, second)
-                for first, second in ((one, two), (one, one), (two, two))
-            ]
-        )
-        return sums_3B, weights_BN.sum(axis=1) ** 3
+        pairs = ((one, two), (one, one), (two, two))
+        sums = [np.einsum("bn,bn,bn->b", weights_BN, *pair) for pair in pairs]
+        return np.stack(sums), weights_BN.sum(axis=1) ** 3
 
     def _sums_left_out(self, sizes_C: Indices) -> Floats:
         """Sums of products and of squares of midranks without each question, shape (3, C)."""
@@ -296,13 +282,7 @@ def _squares_left_out(number_N: Indices, codes_N: Indices, sizes_C: Indices) -> 
 
 
 Correlation = Literal["pearson", "spearman", "kendall", "icc_agreement", "icc_consistency"]
-CORRELATIONS: tuple[Correlation, ...] = (
-    "pearson",
-    "spearman",
-    "kendall",
-    "icc_agreement",
-    "icc_consistency",
-)
+CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
 
 
 def correlation(

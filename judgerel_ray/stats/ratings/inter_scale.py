@@ -17,7 +17,7 @@ import numpy as np
 
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -129,7 +129,7 @@ def inter_scale_interval(ratings: ScaleRatings, *, confidence: float = 0.95) -> 
     >>> found.method
     'jackknife-t over 60 questions, logit scale'
     """
-    check_confidence(confidence, function="inter_scale_interval")
+    check_fraction("inter_scale_interval", confidence=confidence)
     terms = inter_scale_terms(ratings)
     value = whole(terms)
     if np.isnan(value):

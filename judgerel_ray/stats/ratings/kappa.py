@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
-from judgerel_ray.stats.arguments import clusters_of
-from judgerel_ray.stats.counts import Coefficient, Floats, counts_from_ratings, divide
+from judgerel_ray.stats.arguments import check_one_length, clusters_of
+from judgerel_ray.stats.counts import Coefficient, Floats, batches, counts_from_ratings, divide
 from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
 from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
@@ -146,11 +146,7 @@ def label_agreement(
     0.5
     """
     labels, verdicts = (np.asarray(one, dtype=np.float64) for one in (labels_N, verdicts_N))
-    if labels.ndim != 1 or labels.shape != verdicts.shape:
-        raise ValueError(
-            "label_agreement: labels_N and verdicts_N must have one shape (n,), "
-            f"got {labels.shape} and {verdicts.shape}"
-        )
+    check_one_length("label_agreement", labels_N=labels, verdicts_N=verdicts)
     items = clusters_of(items_N, labels.size, function="label_agreement", argument="items_N")
     n = np.ones(labels.size) if n_N is None else np.asarray(n_N, dtype=np.float64)
     names, item = np.unique(items, return_inverse=True)
@@ -273,11 +269,7 @@ def cohen_kappa(
     0.5
     """
     labels, verdicts = (np.asarray(one, dtype=object) for one in (labels_N, verdicts_N))
-    if labels.ndim != 1 or labels.shape != verdicts.shape:
-        raise ValueError(
-            "cohen_kappa: labels_N and verdicts_N must have one shape (n,), "
-            f"got {labels.shape} and {verdicts.shape}"
-        )
+    check_one_length("cohen_kappa", labels_N=labels, verdicts_N=verdicts)
     items = clusters_of(items_N, labels.size, function="cohen_kappa", argument="items_N")
     pairs = np.column_stack([labels, verdicts])
     there = np.array([all(one is not None and one == one for one in pair) for pair in pairs], bool)
@@ -468,10 +460,8 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
         p = 2 * float(ndtr(-abs(value) / sd))
         return NoiseFloor(mean=0.0, sd=sd, p=p, kind=NullMethod.GOLD_NORMAL)
     rng = np.random.default_rng(0)
-    step = max(1, _HELD // g.size)
     null: list[Floats] = []
-    for start in range(0, _SHUFFLES, step):
-        size = min(step, _SHUFFLES - start)
+    for size in batches(_SHUFFLES, g.size, _HELD):
         order = rng.permuted(np.tile(np.arange(n), (size, 1)), axis=1)
         null.append(np.einsum("bcp,cp->b", apart[0][order], apart[1]) / room)
     # The value as the shuffles have it: where an item has several labels, each with each verdict.

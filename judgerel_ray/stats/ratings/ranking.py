@@ -327,31 +327,22 @@ def rank_judges(
     _check_ranked_judges(judges, measures, smaller_is_better)
     drawn = [one for row in measures.values() for one in row if _rank_rests_on_questions(one)]
     every = np.unique(np.concatenate([one.questions_C for one in drawn])) if drawn else np.empty(0)
-    columns = [
-        MeasureColumn(
+    columns = []
+    for name, row in measures.items():
+        sizes = [one.questions_C.size if _rank_rests_on_questions(one) else 0 for one in row]
+        value_J = np.array([_rank_value_or_nan(one) for one in row])
+        column = MeasureColumn(
             name=name,
             sign=-1.0 if name in smaller_is_better else 1.0,
-            value_J=np.array(
-                [
-                    whole(one) if _rank_rests_on_questions(one) else _rank_number_or_nan(one)
-                    for one in row
-                ]
-            ),
-            resampled_BJ=np.empty((n_resamples, len(judges))),
-            n_questions_J=np.array(
-                [one.questions_C.size if _rank_rests_on_questions(one) else 0 for one in row]
-            ),
-            fixed_J=np.array(
-                [one is not None and not _rank_rests_on_questions(one) for one in row]
-            ),
+            value_J=value_J,
+            resampled_BJ=np.tile(value_J, (n_resamples, 1)),
+            n_questions_J=np.array(sizes),
+            fixed_J=np.array([isinstance(one, int | float) for one in row]),
             p_JJ=np.full((len(judges), len(judges)), np.nan),
             few_JJ=np.zeros((len(judges), len(judges)), dtype=bool),
         )
-        for name, row in measures.items()
-    ]
-    for column in columns:
-        column.resampled_BJ[:] = column.value_J
-        _pairwise_judge_tests(column, measures[column.name])
+        _pairwise_judge_tests(column, row)
+        columns.append(column)
     start = 0
     for weights_BC in bootstrap_weights(max(1, every.size), n_resamples=n_resamples, seed=seed):
         for column in columns:
@@ -417,8 +408,10 @@ def _rank_rests_on_questions(measured: Measured) -> TypeGuard[QuestionStatistic]
     return measured is not None and not isinstance(measured, int | float)
 
 
-def _rank_number_or_nan(measured: Measured) -> float:
-    """A number without questions, NaN where there is none."""
+def _rank_value_or_nan(measured: Measured) -> float:
+    """The number itself, or of all its questions; NaN where there is none."""
+    if _rank_rests_on_questions(measured):
+        return whole(measured)
     return float(measured) if isinstance(measured, int | float) else float("nan")
 
 

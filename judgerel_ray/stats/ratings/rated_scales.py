@@ -23,7 +23,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.arguments import check_choice
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
     ScaleMapping,
@@ -321,8 +322,7 @@ def scale_ratings(
             f"{name}: there must be two scales or more, each with its range, got "
             f"{len(scores)} and {len(ranges)}"
         )
-    if pairing not in ("all", "first"):
-        raise ValueError(f"{name}: pairing must be all or first, got {pairing!r}")
+    check_choice(name, ("all", "first"), pairing=pairing)
     tables = [
         _rating_scale_scores(one, *ends, pairing) for one, ends in zip(scores, ranges, strict=True)
     ]
@@ -463,10 +463,7 @@ def quantisation_ceiling(
             f"quantisation_ceiling: there must be a step a scale, got {len(steps)} for "
             f"{len(ranges)}"
         )
-    if rounding not in ("nearest", "equal"):
-        raise ValueError(
-            f"quantisation_ceiling: rounding must be nearest or equal, got {rounding!r}"
-        )
+    check_choice("quantisation_ceiling", ("nearest", "equal"), rounding=rounding)
     sizes = [_n_rating_scale_steps(*ends, step) for ends, step in zip(ranges, steps, strict=True)]
     breaks = [_rounding_breaks_of_scale(size, rounding) for size in sizes]
     edges = np.unique(np.concatenate([[0.0, 1.0], *breaks]).round(12))
@@ -491,11 +488,9 @@ def quantisation_ceiling(
 
 def _terms_weighted_by_width(ratings: ScaleRatings, width_S: Floats) -> Floats:
     """Sums of terms, each segment by its width; a few segments at a time."""
-    step = max(1, _CELLS // ratings.axis.n_kinds**2)
     sums = [
-        width_S[start : start + step]
-        @ ratings.axis.terms([one[start : start + step] for one in ratings.shares])
-        for start in range(0, width_S.size, step)
+        width_S[some] @ ratings.axis.terms([one[some] for one in ratings.shares])
+        for some in slices(width_S.size, ratings.axis.n_kinds**2, _CELLS)
     ]
     total_T: Floats = np.sum(sums, axis=0)
     return total_T

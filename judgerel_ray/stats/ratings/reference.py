@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import count_statistic
-from judgerel_ray.stats.arguments import check_confidence
+from judgerel_ray.stats.arguments import check_choice, check_fraction, check_shape, clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -95,12 +95,8 @@ def people_match(
     """
     counts = checked_counts(counts_UV, function="people_match")
     verdicts = np.asarray(verdicts_U, dtype=np.int64)
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if not verdicts.shape == clusters.shape == counts.shape[:1]:
-        raise ValueError(
-            f"people_match: verdicts_U and clusters_U must have shape ({len(counts)},), "
-            f"got {verdicts.shape} and {clusters.shape}"
-        )
+    check_shape("people_match", counts.shape[:1], verdicts_U=verdicts)
+    clusters = clusters_of(clusters_U, len(counts), function="people_match")
     if verdicts.size and not (verdicts.min() >= -1 and verdicts.max() < counts.shape[1]):
         raise ValueError(f"people_match: verdicts_U must be -1 or below {counts.shape[1]}")
     people = counts.sum(axis=1)
@@ -113,23 +109,19 @@ def people_match(
     of_person = (counts * (counts - 1)).sum(axis=1) / (people * (people - 1))
     most = counts.max(axis=1, initial=0)
     number = np.unique(clusters, return_inverse=True)[1]
-    sides = [
-        mean_terms(name, values, clusters)
-        for name, values in (("judge", of_judge), ("person", of_person))
-    ]
+    judge_terms = mean_terms("judge", of_judge, clusters)
+    person_terms = mean_terms("person", of_person, clusters)
     undefined = None if len(counts) else "no_item_of_several_people"
     judge, person = (
-        _label_share_with_interval(side, undefined, words, len(counts), confidence)
-        for side, words in zip(
-            sides,
-            ("share of people matched, mean over items", "people held out, mean over items"),
-            strict=True,
+        _label_share_with_interval(terms, undefined, words, len(counts), confidence)
+        for terms, words in (
+            (judge_terms, "share of people matched"), (person_terms, "people held out"),
         )
     )  # fmt: skip
     difference = Difference(name="judge less person", undefined=undefined, n_questions=0)
     if undefined is None:
         difference = left_out_difference(
-            "judge less person", sides[1], sides[0], confidence=confidence
+            "judge less person", person_terms, judge_terms, confidence=confidence
         )
         exchanged = sqrt(float(_exchange_variance(counts, verdicts).sum())) / len(counts)
         difference = _widened_label_difference(difference, exchanged, confidence)
@@ -154,8 +146,8 @@ def _label_share_with_interval(
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
     found = estimate_by_question(
-        side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
-        confidence=confidence,
+        side, undefined=undefined, unit="share", estimator=f"{words}, mean over items",
+        n_units=n_items, confidence=confidence,
     )  # fmt: skip
     if found.value is None or len(side.terms_CT) < 2:
         return found
@@ -386,11 +378,8 @@ def reference_agreement(
     (0.69, 0.91, True)
     """
     name = "reference_agreement"
-    check_confidence(confidence, function=name)
-    if coefficient not in CORRELATIONS:
-        raise ValueError(
-            f"{name}: coefficient must be one of {', '.join(CORRELATIONS)}, got {coefficient!r}"
-        )
+    check_fraction(name, confidence=confidence)
+    check_choice(name, CORRELATIONS, coefficient=coefficient)
     scores, reference = _reference_score_columns(scores_NR), _reference_score_columns(reference_NH)
     questions = np.arange(len(scores)) if questions_N is None else np.asarray(questions_N)
     if not len(scores) == len(reference) == questions.size or questions.ndim != 1:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_choice
 from judgerel_ray.stats.counts import Floats
 
 ScaleMapping = Literal["minmax", "midrank", "fraction", "collapse", "binarise"]
@@ -98,7 +99,8 @@ def map_scores(
     [0.333, 0.333, 0.833]
     """
     values = checked_scale_scores(scores, lowest=lowest, highest=highest, function="map_scores")
-    check_mapping(mapping, tie, function="map_scores")
+    check_choice("map_scores", SCALE_MAPPINGS, mapping=mapping)
+    check_choice("map_scores", (">mid", ">=mid"), tie=tie)
     if mapping == "minmax":
         return (values - lowest) / (highest - lowest)
     if mapping == "midrank":
@@ -138,13 +140,10 @@ def mapping_level(mapping: ScaleMapping, level: ScaleLevel | None = None) -> Sca
     >>> mapping_level("collapse"), mapping_level("collapse", "interval")
     ('ordinal', 'interval')
     """
-    check_mapping(mapping, ">mid", function="mapping_level")
+    check_choice("mapping_level", SCALE_MAPPINGS, mapping=mapping)
     if level is None:
         return SCALE_MAPPINGS[mapping]
-    if level not in ("nominal", "ordinal", "interval"):
-        raise ValueError(
-            f"mapping_level: level must be nominal, ordinal or interval, got {level!r}"
-        )
+    check_choice("mapping_level", ("nominal", "ordinal", "interval"), level=level)
     if mapping == "midrank" and level != "interval":
         raise ValueError(f"mapping_level: midranks are intervals already, got {level!r}")
     return level
@@ -172,16 +171,6 @@ def checked_scale_scores(
             f"{function}: scores must be within [{lowest:g}, {highest:g}], got {outside[0]:g}"
         )
     return values
-
-
-def check_mapping(mapping: str, tie: str, *, function: str) -> None:
-    """Refuse an unknown mapping or rule for ties (ValueError)."""
-    if mapping not in SCALE_MAPPINGS:
-        raise ValueError(
-            f"{function}: mapping must be one of {', '.join(SCALE_MAPPINGS)}, got {mapping!r}"
-        )
-    if tie not in (">mid", ">=mid"):
-        raise ValueError(f"{function}: tie must be >mid or >=mid, got {tie!r}")
 
 
 def _scores_in_point_groups(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
 from judgerel_ray.stats.arguments import check_at_least_1
-from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.counts import Floats, batches
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.null.closed_null import ClosedNull
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, closed_floor, floor_of
@@ -72,11 +72,8 @@ def permuted_products(
         variance += sum(float((x * y).sum()) for x, y in combinations(squares, 2)) / (n - 1)
         fours = [float(((one**2).sum(axis=1) ** 2).sum()) for one in centred]
         fourths += np.array([x * y for x, y in combinations(fours, 2)]) / n
-        third += (
-            6
-            * sum(float(np.trace(x @ y @ z)) for x, y, z in combinations(squares, 3))
-            / (n - 1) ** 2
-        )
+        triples = sum(float(np.trace(x @ y @ z)) for x, y, z in combinations(squares, 3))
+        third += 6 * triples / (n - 1) ** 2
         if n > 2:
             cubes = [np.einsum("qa,qb,qc->abc", one, one, one, optimize=True) for one in centred]
             pairs = sum(float((x * y).sum()) for x, y in combinations(cubes, 2))
@@ -160,10 +157,8 @@ def scale_noise_floor(
     # Both scales together keep their scores, so all that changes is how far pairs are apart.
     factor = 2 * (totals_V.sum() - 1) / (totals_V @ distances_VV @ totals_V)
     rng = np.random.default_rng(seed)
-    batch = max(1, _CELLS // first.size)
     null = []
-    for start in range(0, n_permutations, batch):
-        size = min(batch, n_permutations - start)
+    for size in batches(n_permutations, first.size, _CELLS):
         permuted_BN = rng.permuted(np.tile(second_place, (size, 1)), axis=1)
         null.append(1 - factor * distances_VV[first_place, permuted_BN].sum(axis=1))
     value = 1 - factor * float(distances_VV[first_place, second_place].sum())
@@ -230,14 +225,10 @@ def inter_scale_floor(
             return closed_floor(null)
     rng = np.random.default_rng(seed)
     # Every scale keeps its scores, so all that changes is which of them meet.
-    nulls = np.array(
-        [
-            _products_across_scales(
-                [vectors[0], *_permuted_scale_scores(vectors[1:], groups, rng)], weight_N
-            )
-            for _ in range(n_permutations)
-        ]
-    )
+    nulls = np.empty(n_permutations)
+    for place in range(n_permutations):
+        moved = _permuted_scale_scores(vectors[1:], groups, rng)
+        nulls[place] = _products_across_scales([vectors[0], *moved], weight_N)
     return floor_of(value, value + slope * (nulls - products), NullMethod.SCALE_PERMUTATIONS)
 
 

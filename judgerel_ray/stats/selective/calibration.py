@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
-from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
+from judgerel_ray.stats.intervals.paired import left_out_interval
+from judgerel_ray.stats.intervals.question_statistic import mean_terms
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
@@ -259,7 +260,7 @@ def brier_score(
     stated, right, clusters = stated_confidences(
         confidences_N, correct_N, clusters_N, "brier_score"
     )
-    check_confidence(confidence, function="brier_score")
+    check_fraction("brier_score", confidence=confidence)
     n, n_all = stated.size, np.size(correct_N)
     if not n:
         return Coefficient(
@@ -267,29 +268,14 @@ def brier_score(
             n_missing=n_all,
         )  # fmt: skip
     squares = (stated - right) ** 2
-    value = float(squares.mean())
-    sums_C = np.bincount(clusters, weights=squares).astype(np.float64)
+    ends = left_out_interval(mean_terms("brier_score", squares, clusters), confidence=confidence)
     counts_C = np.bincount(clusters)
-    low, high = _ratio_ends(sums_C, counts_C, confidence)
     paired = stated.sum() * right.sum() / n  # of all permutations, on average
     floor = float(((stated**2).sum() - 2 * paired + right.sum()) / n)
     return Coefficient(
-        name="brier_score", value=value, low=low, high=high, noise_floor=floor,
+        name="brier_score", value=float(squares.mean()), noise_floor=floor,
+        low=None if ends.low is None else max(0.0, ends.low),
+        high=None if ends.high is None else min(1.0, ends.high),
         estimator="mean of squares, t over questions", n_units=int(counts_C.size),
         n_raters=int(counts_C.max()), n_ratings=n, n_missing=n_all - n,
     )  # fmt: skip
-
-
-def _ratio_ends(
-    sums_C: Floats, counts_C: NDArray[np.generic], confidence: float
-) -> tuple[float | None, float | None]:
-    """Ends of the t interval of a mean, questions being what is independent."""
-    n = sums_C.size
-    if n < 2:
-        return None, None
-    left_out = (sums_C.sum() - sums_C) / (counts_C.sum() - counts_C)
-    error = jackknife_error(left_out)
-    if error < 1e-12:
-        return None, None
-    value, half = float(sums_C.sum() / counts_C.sum()), t_quantile(n - 1, confidence) * error
-    return max(0.0, value - half), min(1.0, value + half)

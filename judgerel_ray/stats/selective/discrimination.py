@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted, NullMethod
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, check_one_length, check_shape, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.ends import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -77,7 +77,7 @@ def auroc(
     >>> auroc([0.9, 0.6, 0.7, 0.2], [True, True, False, False]).value
     0.75
     """
-    check_confidence(confidence, function="auroc")
+    check_fraction("auroc", confidence=confidence)
     scores, correct = checked_scores(scores_N, correct_N, function="auroc")
     clusters = clusters_of(clusters_N, scores.size, function="auroc", argument="clusters_N")
     there = ~np.isnan(scores)
@@ -125,12 +125,8 @@ def few_answers(
     Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
     (n_judgments,).
     """
-    (n_right, n_wrong), few = (
-        _questions_right_and_wrong(scores_N, correct_N, clusters_N),
-        "few_wrong",
-    )
-    if n_right < n_wrong:
-        few = "few_right"
+    n_right, n_wrong = _questions_right_and_wrong(scores_N, correct_N, clusters_N)
+    few = "few_right" if n_right < n_wrong else "few_wrong"
     return few if n_right + n_wrong and min(n_right, n_wrong) < FEW_ANSWERS else None
 
 
@@ -200,11 +196,7 @@ def checked_scores(
     """Read scores and which judgments are right, refusing two lengths."""
     scores = np.asarray(scores_N, dtype=np.float64)
     correct = np.asarray(correct_N, dtype=bool)
-    if scores.ndim != 1 or scores.shape != correct.shape:
-        raise ValueError(
-            f"{function}: scores_N and correct_N must be of one length, "
-            f"got {scores.shape} and {correct.shape}"
-        )
+    check_one_length(function, scores_N=scores, correct_N=correct)
     return scores, correct
 
 
@@ -257,15 +249,11 @@ def cross_fitted_auroc(
     1.0
     """
     name = "cross_fitted_auroc"
-    check_confidence(confidence, function=name)
+    check_fraction(name, confidence=confidence)
     scores, correct = checked_scores(scores_N, correct_N, function=name)
     folds = np.asarray(fold_N)
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    for label, argument in (("fold_N", folds), ("clusters_N", clusters)):
-        if argument.shape != scores.shape:
-            raise ValueError(
-                f"{name}: {label} must have shape {scores.shape}, got {argument.shape}"
-            )
+    check_shape(name, scores.shape, fold_N=folds)
+    clusters = clusters_of(clusters_N, scores.size, function=name, argument="clusters_N")
     there = ~np.isnan(scores)
     found = _ordered_share(scores[there], correct[there], folds[there], clusters[there])
     value = low = high = None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import one_of_each
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -116,15 +117,12 @@ def learn_then_test(
         raise ValueError(
             f"learn_then_test: risk and delta must be between 0 and 1, got {risk!r} and {delta!r}"
         )
-    grid = (
-        _acceptance_threshold_grid(scores, n_thresholds)
-        if thresholds is None
-        else sorted(thresholds, reverse=True)
-    )
+    if thresholds is None:
+        thresholds = _acceptance_threshold_grid(scores, n_thresholds)
     fewest = np.log(delta) / np.log1p(-risk)
     bare = GuaranteedThreshold(risk=risk, delta=delta, n=scores.size)
     found = replace(bare, undefined="too_few_judgments")
-    for threshold in grid:
+    for threshold in sorted(thresholds, reverse=True):
         accepted = scores >= threshold  # NaN reaches nothing
         n_accepted, n_errors = int(accepted.sum()), int((accepted & ~correct).sum())
         if n_accepted < fewest:
@@ -136,12 +134,12 @@ def learn_then_test(
 
 
 def _acceptance_threshold_grid(scores: Floats, n_thresholds: int) -> list[float]:
-    """Scores at even steps of acceptance, downwards."""
+    """Scores at even steps of acceptance, each once."""
     ordered = -np.sort(-scores[~np.isnan(scores)])
     if not ordered.size:
         return []
     ends = np.ceil(np.arange(1, n_thresholds + 1) * ordered.size / n_thresholds).astype(int) - 1
-    return sorted(set(ordered[ends].tolist()), reverse=True)
+    return [*set(ordered[ends].tolist())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +218,7 @@ def conformal_rule(
         )
     if ((right < 0) | (right >= reach_NO.shape[1])).any():
         raise ValueError("conformal_rule: right_N must be an option's place, from 0 on")
-    if not 0 < error < 1:
-        raise ValueError(f"conformal_rule: error must be between 0 and 1, got {error!r}")
+    check_fraction("conformal_rule", error=error)
     if clusters_N is not None:
         kept = one_of_each(clusters_N, n=right.size, seed=seed, function="conformal_rule")
         reach_NO, right = reach_NO[kept], right[kept]
@@ -269,11 +266,9 @@ def _nonconformity_of_options(shares_NO: ArrayLike, *, ordered: bool, function: 
         raise ValueError(f"{function}: shares must have 2 dimensions, got {shares.shape}")
     if not np.isfinite(shares).all() or (shares < 0).any():
         raise ValueError(f"{function}: shares must be finite and not negative")
-    return (
-        np.array([_grown_interval(row) for row in shares]).reshape(shares.shape)
-        if ordered
-        else 1 - shares
-    )
+    if ordered:
+        return np.array([_grown_interval(row) for row in shares]).reshape(shares.shape)
+    return 1 - shares
 
 
 def _grown_interval(share_O: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_fraction, clusters_of
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.ends import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -111,7 +111,7 @@ def acceptance_curve(
     ([0.5, 0.75], [1, 1])
     """
     scores, correct = checked_scores(scores_N, correct_N, function="acceptance_curve")
-    check_confidence(confidence, function="acceptance_curve")
+    check_fraction("acceptance_curve", confidence=confidence)
     thresholds, accepted, errors = _risk_coverage_steps(scores, correct)
     level = (
         1 - (1 - confidence) / thresholds.size if simultaneous and thresholds.size else confidence
@@ -171,7 +171,7 @@ def risk_coverage(
     """
     scores, correct = checked_scores(scores_N, correct_N, function="risk_coverage")
     clusters = clusters_of(clusters_N, scores.size, function="risk_coverage", argument="clusters_N")
-    check_confidence(confidence, function="risk_coverage")
+    check_fraction("risk_coverage", confidence=confidence)
     there = ~np.isnan(scores)
     n, n_errors = int(there.sum()), int((there & ~correct).sum())
     if not n:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.arguments import check_fraction, check_one_length, clusters_of
+from judgerel_ray.stats.counts import Floats, divide, slices
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -101,13 +101,10 @@ def paired_accuracy(
     .. [1] Bonett, D. G. and Price, R. M. (2012), doi:10.3102/1076998611411915.
     """
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_Q, second_Q))
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(
-            f"paired_accuracy: expected two rows of one length, got {first.shape}, {second.shape}"
-        )
+    check_one_length("paired_accuracy", first_Q=first, second_Q=second)
     if not all(((one >= 0) & (one <= 1)).all() for one in (first, second)):
         raise ValueError("paired_accuracy: shares must be in [0, 1]")
-    check_confidence(confidence, function="paired_accuracy")
+    check_fraction("paired_accuracy", confidence=confidence)
     n = first.size
     single = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     counts: tuple[int | None, ...] = (None,) * 4
@@ -209,10 +206,9 @@ class OrderedAnswers:
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
-        rows = max(1, _CELLS // max(1, self._question.size))
         parts = []
-        for start in range(0, len(weights_BC), rows):
-            weight = weights_BC[start : start + rows][:, self._question]
+        for some in slices(len(weights_BC), self._question.size, _CELLS):
+            weight = weights_BC[some][:, self._question]
             sums = [np.cumsum(one, axis=1)[:, self._last] for one in (weight, weight * self._wrong)]
             parts.append(np.pad(sums, ((0, 0), (0, 0), (1, 0))))
         accepted, errors = np.concatenate(parts, axis=1)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import correct_for_chance
 from judgerel_ray.stats.agreement.majority import checked_distributions, majority_probabilities
-from judgerel_ray.stats.arguments import check_confidence, clusters_of
+from judgerel_ray.stats.arguments import check_choice, check_fraction, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import coefficient_with_interval, student_interval
 
@@ -94,7 +94,7 @@ def limit_coefficients(
     n_values = n_categories if n_categories is not None else shares.shape[1]
     if n_values < 1 or not shares.shape[1] or any(k < 1 for k in majorities):
         raise ValueError("limit_coefficients: n_categories and majorities must be at least 1")
-    check_confidence(confidence, function="limit_coefficients")
+    check_fraction("limit_coefficients", confidence=confidence)
     stability = [(majority_probabilities(shares, k) ** 2).sum(axis=1) for k in majorities]
     logs = np.log(np.where(shares > 0, shares, 1.0))
     terms = np.column_stack(
@@ -157,7 +157,6 @@ def _limit_coefficient_interval(
 
 
 NumericLevel = Literal["ordinal", "interval"]
-_LEVELS: tuple[NumericLevel, ...] = get_args(NumericLevel)
 
 
 def score_limit(
@@ -187,7 +186,7 @@ def score_limit(
     0.3333
     """
     shares, values, clusters = _score_limits_checked(distributions_UV, values_V, clusters_U, level)
-    check_confidence(confidence, function="score_limit")
+    check_fraction("score_limit", confidence=confidence)
     mass_U = shares.sum(axis=1)
     taking = mass_U > 0
     shares, mass_U, clusters = shares[taking], mass_U[taking], clusters[taking]
@@ -237,8 +236,7 @@ def _score_limits_checked(
     distributions_UV: ArrayLike, values_V: ArrayLike, clusters_U: ArrayLike | None, level: str
 ) -> tuple[Floats, Floats, NDArray[np.generic]]:
     """Shares in the order of the values, the values, and each unit's question."""
-    if level not in _LEVELS:
-        raise ValueError(f"score_limit: level must be one of {', '.join(_LEVELS)}, got {level!r}")
+    check_choice("score_limit", get_args(NumericLevel), level=level)
     shares, values = np.asarray(distributions_UV, np.float64), np.asarray(values_V, np.float64)
     if shares.ndim != 2 or values.shape != shares.shape[1:] or not np.isfinite(values).all():
         raise ValueError(
