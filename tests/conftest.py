@@ -349,6 +349,16 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "is_connected", lambda: False)
 
 
+@pytest.fixture(scope="module")
+def all_without_ray() -> Iterator[None]:
+    """As ``without_ray`` for a whole file: of what lands, which is the same anywhere."""
+    from judgerel_ray.asking.run import running
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "is_connected", lambda: False)
+        yield
+
+
 @pytest.fixture(params=["ray", "process"])
 def anywhere(request: pytest.FixtureRequest) -> str:
     """Where small runs go: to Ray and, for the same test again, to their own process."""
