@@ -106,9 +106,7 @@ def test_heavy_tails_of_many_scores_are_called_noise(monkeypatch, sigma):
     unit = np.repeat(np.arange(1020), [2] * 1000 + [100] * 20)
     draws = np.random.default_rng(8).lognormal(sigma=sigma, size=(80, unit.size))
     for name in NAMES:
-        called = sum(
-            score_floor(one, unit, name, n_permutations=COARSE).p > 0.05 for one in draws
-        )
+        called = sum(score_floor(one, unit, name, n_permutations=COARSE).p > 0.05 for one in draws)
         # .95 less two and a half standard errors.
         assert called >= 0.889 * 80
 
