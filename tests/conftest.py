@@ -9,6 +9,7 @@ import gc
 import importlib.util
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -85,9 +86,34 @@ _FOREIGN_WARNINGS = {
 # shape, are another process's: they wait for nodes most of the time. The longest first.
 _SHARED = ("engines", "fleet", "clusters")
 _OF_THE_FLEET = ("tests/fleet/", "tests/chaos/")
-_LONG = ("tests/laws/test_layouts.py", "tests/laws/test_suggestions.py")
-_OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
-"""What makes a file one of engines: their libraries take seconds to import, in one process."""
+_LONG = (
+    "tests/cli/test_base_install.py",
+    "tests/bench/test_faults.py",
+    "tests/reporting/test_refresh.py",
+    "tests/laws/test_layouts.py",
+    "tests/laws/test_suggestions.py",
+    "tests/bench/test_hostile_inputs.py",
+    "tests/store/test_outputs.py",
+    "tests/store/test_packs.py",
+    "tests/laws/test_position.py",
+    "tests/laws/test_serving.py",
+    "tests/store/test_cross_copies.py",
+    "tests/store/test_exactly_once.py",
+    "tests/e2e/test_rating_sweep.py",
+    "tests/e2e/test_rating_distributions.py",
+    "tests/e2e/test_uncertainty_report.py",
+    "tests/cli/test_ratings.py",
+    "tests/asking/test_nights.py",
+    "tests/asking/test_pilot.py",
+)
+"""Of the others each a file whose tests take a minute and more, the first of them two."""
+_OF_ENGINES = re.compile(
+    r"""pytest\.mark\.vllm|tiny_model|(?<!["'])transformers|importorskip\("transformers"""
+)
+"""What makes a file one of engines: their libraries take seconds to import, in one process.
+
+A name in quotes imports nothing: it stands in a list of packages.
+"""
 
 
 @cache
@@ -95,7 +121,7 @@ def _group(file: str) -> str:
     """The tests of a file go to one process; those of all that share something, to one as well."""
     engines, fleet, clusters = _SHARED
     text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
-    if any(word in text for word in _OF_ENGINES):
+    if _OF_ENGINES.search(text):
         return engines
     if "pytest.mark.ray" not in text:
         return file
@@ -347,6 +373,16 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     from judgerel_ray.asking.run import running
 
     monkeypatch.setattr(running, "is_connected", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def all_without_ray() -> Iterator[None]:
+    """As ``without_ray`` for a whole file: of what lands, which is the same anywhere."""
+    from judgerel_ray.asking.run import running
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "is_connected", lambda: False)
+        yield
 
 
 @pytest.fixture(params=["ray", "process"])

@@ -221,15 +221,15 @@ def planned(resolved):
 def test_an_unreadable_judge_costs_fifty_questions(sweep, driver_of, ahead):
     resolved = sweep(asks=[GRID], items=items(80))
     driver = driver_of(resolved)
-    ended = go(driver, shares(0), ahead=ahead)
-    conditions = [planned(resolved)[one] for one in ended.sent]
+    ended, plan = go(driver, shares(0), ahead=ahead), planned(resolved)
+    conditions = [plan[one] for one in ended.sent]
     assert len(ended.sent) == 50 == len({one.item_id for one in conditions})
     cells = Counter((one.template, one.temperature) for one in conditions)
     assert sorted(cells.values()) == [12, 12, 13, 13]
     assert {replication for _, replication in ended.sent} == {0}
     rows = scan_judgments(driver.run).collect().filter(temperature=1.0)
-    assert all(planned(resolved)[one].seed_base > 0 for one in ended.sent)
-    seeds = {request_key(*one): planned(resolved)[one].seed_base for one in ended.sent}
+    assert all(plan[one].seed_base > 0 for one in ended.sent)
+    seeds = {request_key(*one): plan[one].seed_base for one in ended.sent}
     assert [seeds[key] for key in rows["key"]] == rows["seed"].to_list()
     [stop] = ended.stops
     assert stop.line("--go") == (

@@ -16,8 +16,8 @@ from judgerel_ray.core.verb import all_verbs
 
 VERBS = all_verbs()
 
-ON_RAY = {"run", "exact", "refresh"}
-"""Verbs whose examples ask judges on a Ray of this machine."""
+THAT_ASK = {"run", "exact", "refresh"}
+"""Verbs whose examples ask judges: in this process, as where nobody has joined a cluster."""
 ENDS = {"gate": {0, 4, 5}}
 """Codes with which an example may end, but for 0."""
 
@@ -70,16 +70,15 @@ def test_every_verb_has_two_examples_that_its_help_shows(capsys):
 
 
 @pytest.mark.alike(14)
-@pytest.mark.parametrize("name", sorted(set(VERBS) - ON_RAY))
+@pytest.mark.parametrize("name", sorted(set(VERBS) - THAT_ASK))
 def test_the_examples_of_help_run(name, tryout, monkeypatch):
     for line in VERBS[name].examples:
         run_example(line, tryout, monkeypatch)
 
 
-@pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.usefixtures("ray_local")
-@pytest.mark.parametrize("name", sorted(ON_RAY))
+@pytest.mark.usefixtures("without_ray")
+@pytest.mark.parametrize("name", sorted(THAT_ASK))
 def test_the_examples_of_verbs_that_ask_run(name, tryout, monkeypatch):
     for line in VERBS[name].examples:
         run_example(line, tryout, monkeypatch)
@@ -239,9 +238,8 @@ NOBODY = 'name = "nobody"\nengine = "simulated"\nmodel = "uniform"'
 """What the comment in a first sweep offers, to try it without a judge."""
 
 
-@pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.usefixtures("ray_local")
+@pytest.mark.usefixtures("without_ray")
 @pytest.mark.parametrize(("rows", "requests"), [(PAIRS, 200), (SINGLE, 100), (RATED, 100)])
 def test_a_first_sweep_runs(rows, requests, fault_server, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

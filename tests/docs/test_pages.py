@@ -79,9 +79,8 @@ def test_a_page_shows_what_happens(page, tmp_path, monkeypatch):
     _hold(page, tmp_path, monkeypatch)
 
 
-@pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.usefixtures("ray_local")
+@pytest.mark.usefixtures("without_ray")
 @pytest.mark.parametrize("page", ASKING, ids=_name)
 def test_a_page_that_asks_shows_what_happens(page, tmp_path, monkeypatch):
     _hold(page, tmp_path, monkeypatch)

@@ -162,6 +162,7 @@ def test_judges_of_one_engine_each_end_their_rounds_one_after_the_other(tmp_path
     assert table["replications"].sum() == found.height
 
 
+@ALONE
 def test_requests_that_fail_in_a_round_are_left_to_the_next_run(tmp_path, capsys):
     options = "concentration = 2.0, fails_on = [62, 63, 64, 65, 66, 67, 68, 69, 70]"
     file = write(tmp_path, ADAPTIVE, options=options, temperatures=(1.0,))

@@ -17,8 +17,7 @@ from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_confusions
 from tests.truth import true_distribution
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
-ALONE = pytest.mark.usefixtures("without_ray")  # what stages ask is the same anywhere
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 OPTIONS = ("yes", "no", "partly")
 N_ITEMS = 30
@@ -118,7 +117,6 @@ def test_paper_asks_every_pair_and_gets_the_same_matrix(columns, tmp_path):
     assert (both["probability"] - both["probability_right"]).abs().max() < 1e-9
 
 
-@ALONE
 def test_single_asks_once_an_item(tmp_path):
     one = run(write(tmp_path, ask='mode = "single"', n_items=4), tmp_path / "one")
     table = read_confusions(one)
@@ -127,7 +125,6 @@ def test_single_asks_once_an_item(tmp_path):
     assert scan_judgments(one).filter(pl.col("role") == "scorer").collect().height == 4
 
 
-@ALONE
 def test_an_option_nobody_argues_is_a_column_that_is_not_there(tmp_path):
     judge = {**JUDGE, "refuse": 0.4}
     found = run(write(tmp_path, ask="temperatures = [1.0]", judge=judge), tmp_path / "run")

@@ -16,7 +16,7 @@ from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions
 from tests.truth import true_distribution
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 OPTIONS = ("a", "b", "c")
 N_ITEMS = 12

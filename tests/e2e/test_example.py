@@ -9,7 +9,7 @@ import judgerel_ray
 from demo.write_example import verdicts
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_ray")]
 
 RUN = judgerel_ray.example("run")
 OF_THE_DAY = ("attempt", "landed_at")

@@ -116,8 +116,17 @@ def test_a_planted_key_is_nowhere_but_in_its_variable(
     assert SECRET not in said.out + said.err + commands
 
 
+@pytest.mark.parametrize(
+    ("anywhere", "mode"),
+    [
+        ("ray", "error_at_cut"),
+        ("process", "error_at_cut"),
+        ("process", "fingerprint_surrogate"),
+        ("process", "prompt_tokens_2_33"),
+    ],
+    indirect=["anywhere"],
+)
 @ANYWHERE
-@pytest.mark.parametrize("mode", ["error_at_cut", "fingerprint_surrogate", "prompt_tokens_2_33"])
 def test_a_reply_that_is_not_as_it_should_be_costs_itself_alone(
     fault_server, write, tmp_path, mode, capsys
 ):

@@ -17,7 +17,7 @@ from judgerel_ray.store import RunDirectory, scan_judgments
 from tests.opening import snapshot
 from tests.truth import true_distribution
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-templates.md"
 JUDGE = '[[judge]]\nname = "one"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
@@ -72,7 +72,7 @@ def write_template(folder, form, protocol):
 
 
 @pytest.fixture(scope="module")
-def landed(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
+def landed(tmp_path_factory):
     """The folder of one run of every form."""
     folder = tmp_path_factory.mktemp("own")
     items = [

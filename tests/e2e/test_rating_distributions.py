@@ -14,7 +14,7 @@ from judgerel_ray.engines.simulated.truth import option_log_weights, tempered
 from judgerel_ray.protocols import load_scale, scale_labels, scale_values
 from judgerel_ray.stats import krippendorff_alpha
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 N, K = 30, 40
 NOISE = {"noise": 0.3, "unparsed": 0.1}
@@ -51,7 +51,7 @@ def write(folder, asks):
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
+def both(tmp_path_factory):
     """A run whose ratings were drawn and computed."""
     folder = tmp_path_factory.mktemp("both")
     drawn = ASK.replace("[1.0, 0.5]", "[1.0]") + f"replications = {K}\n"
@@ -61,7 +61,7 @@ def both(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
 
 
 @pytest.fixture(scope="module")
-def explored(tmp_path_factory, ray_local):  # noqa: ARG001
+def explored(tmp_path_factory):
     """A run whose ratings were computed and none was drawn."""
     folder = tmp_path_factory.mktemp("explored")
     file = write(folder, ASK)

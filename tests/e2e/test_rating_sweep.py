@@ -14,7 +14,7 @@ from judgerel_ray.engines.simulated.truth import option_log_weights
 from judgerel_ray.protocols import load_scale, scale_labels, score_of
 from judgerel_ray.store import RunDirectory, scan_judgments
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 SWEEP = """
 name = "ratings"
@@ -53,7 +53,7 @@ def people_of(thing):
 
 
 @pytest.fixture(scope="module")
-def ratings(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
+def ratings(tmp_path_factory):
     """A finished run of one judge, sixty items of two responses, five scales."""
     folder = tmp_path_factory.mktemp("ratings")
     items = [
@@ -263,7 +263,7 @@ replications = 4
 """
 
 
-def test_summaries_that_experts_rated_end_to_end(tmp_path, ray_local, capsys):  # noqa: ARG001
+def test_summaries_that_experts_rated_end_to_end(tmp_path, capsys):
     lines, people = [], {}
     for article in range(12):
         for system in ("M0", "M1"):

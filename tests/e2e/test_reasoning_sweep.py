@@ -9,7 +9,7 @@ import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 S = 5.0
 N_ITEMS = 30

@@ -15,6 +15,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.fleet import cluster
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+ALONE = pytest.mark.usefixtures("without_ray")  # what is asked and lands is the same anywhere
 
 JUDGE = '[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "{model}"\ngpus = 0\n{more}\n'
 ASK = '[[ask]]\nprotocol = "{protocol}"\nbenchmark = "mine"\npath = "items.jsonl"\n{more}\n'
@@ -259,6 +260,7 @@ def test_tolerances_of_the_sweep_are_judged(landed, tmp_path, capsys):
     assert "flip rate at most 0.9, as sweep.toml asks" in page
 
 
+@ALONE
 def test_protocols_of_one_benchmark_keep_menus_of_their_own(tmp_path, capsys):
     items = tmp_path / "items.jsonl"
     options = [{"option_id": f"m{i}", "text": f"answer {i}"} for i in range(5)]
@@ -314,6 +316,7 @@ def test_the_run_keeps_its_sweep_its_items_and_its_plan(landed):
 # ---- answers first ------------------------------------------------------------------------------
 
 
+@ALONE
 def test_answers_are_written_once_and_judged_by_two_asks(tmp_path, capsys):
     who = 'responders = ["x", "y"]\nrespond = { max_tokens = 20 }\nreplications = 3\n'
     file = write(
@@ -344,6 +347,7 @@ def test_answers_are_written_once_and_judged_by_two_asks(tmp_path, capsys):
     assert "(0 in this session, 0 pending)" in capsys.readouterr().out
 
 
+@ALONE
 def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path, capsys):
     """Responder y has no room for any prompt; of the judge's own prompts one is too long."""
     short = judge("y").replace("gpus = 0", "gpus = 0\nmax_model_len = 16")

@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+from judgerel_ray.asking.run import running
 from judgerel_ray.cli import main
 from judgerel_ray.counting.groups.grouping import count_judgments
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
@@ -72,10 +73,12 @@ def test_every_stage_lands_once_and_a_second_run_asks_nothing(tmp_path, capsys):
 
 
 @pytest.fixture(scope="module")
-def thought(tmp_path_factory, ray_local):  # noqa: ARG001  a cluster must be up
-    """A finished run."""
+def thought(tmp_path_factory):
+    """A run finished in this process."""
     folder = tmp_path_factory.mktemp("thought")
-    assert main(["run", sweep(folder / "s"), "--out", str(folder / "run")]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "is_connected", lambda: False)
+        assert main(["run", sweep(folder / "s"), "--out", str(folder / "run")]) == 0
     return folder / "run"
 
 
@@ -217,7 +220,9 @@ def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tm
 def test_a_cascade_that_was_cut_off_ends_as_one_that_was_not(tmp_path, capsys):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     file = cascade(tmp_path / "s")
-    assert main(["run", file, "--out", str(whole)]) == 0
+    with pytest.MonkeyPatch.context() as patch:  # asks the same in this process
+        patch.setattr(running, "is_connected", lambda: False)
+        assert main(["run", file, "--out", str(whole)]) == 0
     died = {"ant": f'dies_on = 3, dies = "raise", dies_once = "{tmp_path}/died"'}
     file = cascade(tmp_path / "s2", options=died)
     text = (tmp_path / "s2" / "s.toml").read_text()

@@ -15,7 +15,7 @@ from judgerel_ray.counting.snapshot import open_run
 from judgerel_ray.engines import EngineSpec
 from tests.truth import true_distribution
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 SIZES = {"grades": ("1", "2", "3"), "truth": ("yes", "no")}
 N_ITEMS = 24

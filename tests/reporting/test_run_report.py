@@ -10,8 +10,7 @@ import pytest
 
 from judgerel_ray.cli import main
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
-ALONE = pytest.mark.usefixtures("without_ray")  # a page is of what landed, wherever it was asked
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_without_ray")]
 
 
 def sweep(folder, judges: str, ask: str) -> str:
@@ -56,7 +55,6 @@ def test_a_judge_that_always_says_a_is_not_praised(tmp_path, capsys):
     assert "This run is" not in text
 
 
-@ALONE
 def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
     ask = (
         'protocol = "best_of"\nreplications = 2\noption_orders = 3\n'
@@ -80,7 +78,6 @@ def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
     assert "[too few levels]" not in advice
 
 
-@ALONE
 def test_an_unfinished_run_says_what_of_whom_is_pending_why_and_how_to_go_on(tmp_path, capsys):
     ask = 'protocol = "best_of"\nreplications = 2\n[fleet]\nmax_attempts = 2\n'
     broken = ", ".join(map(str, range(1, 200)))
@@ -100,7 +97,6 @@ def test_an_unfinished_run_says_what_of_whom_is_pending_why_and_how_to_go_on(tmp
 
 
 @pytest.mark.parametrize("fails", [False, True])
-@ALONE
 def test_a_run_without_verdicts_has_a_page_that_says_so(tmp_path, capsys, fails):
     ask = 'protocol = "respond"\nreplications = 2\n[fleet]\nmax_attempts = 1\n'
     judges = judge("x") + judge("y", options="fails_start = true" if fails else "")
@@ -115,7 +111,6 @@ def test_a_run_without_verdicts_has_a_page_that_says_so(tmp_path, capsys, fails)
 
 
 @pytest.mark.parametrize("ask", ['protocol = "confusion"', 'protocol = "best_of"\nmode = "exact"'])
-@ALONE
 def test_a_run_that_reads_probabilities_and_has_none_says_so(tmp_path, capsys, ask):
     file = sweep(tmp_path, judge("dead", "dirichlet", options="fails_start = true"), ask)
     assert main(["run", file, "--out", str(tmp_path / "run")]) in (1, 3)
@@ -124,7 +119,6 @@ def test_a_run_that_reads_probabilities_and_has_none_says_so(tmp_path, capsys, a
     assert "no verdicts" in said
 
 
-@ALONE
 def test_a_run_of_which_nothing_landed_has_a_page(tmp_path, capsys):
     ask = 'protocol = "best_of"\nreplications = 2\n'
     file = sweep(tmp_path, judge("dead", options="fails_start = true"), ask)
