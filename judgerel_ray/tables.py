@@ -8,6 +8,7 @@ confusion matrices and settled verdicts. Imports core alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 import dataframely as dy
 import polars as pl
@@ -64,29 +65,7 @@ def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
     >>> items_to_frame([Item(item_id="q1", benchmark="b", category="c", question="?")]).height
     1
     """
-    rows = [
-        {
-            "item_id": item.item_id,
-            "benchmark": item.benchmark,
-            "category": item.category,
-            "question": item.question,
-            "context": item.context,
-            "turns": list(item.turns),
-            "options": [{"option_id": o.option_id, "text": o.text} for o in item.options],
-            "gold": item.gold,
-            "ratings": [
-                {
-                    "rater": r.rater,
-                    "criterion": r.criterion,
-                    "score": r.score,
-                    "label": r.label,
-                    "responder": r.responder,
-                }
-                for r in item.ratings
-            ],
-        }
-        for item in items
-    ]
+    rows = [asdict(item) for item in items]
     schema = Items.create_empty().schema
     return Items.validate(pl.DataFrame(rows, schema=schema), cast=True)
 
@@ -101,19 +80,14 @@ def frame_to_items(frame: pl.DataFrame) -> tuple[Item, ...]:
     True
     """
     return tuple(
-        Item(
-            item_id=row["item_id"],
-            benchmark=row["benchmark"],
-            category=row["category"],
-            question=row["question"],
-            context=row["context"],
-            turns=tuple(row["turns"]),
-            options=tuple(Option(**option) for option in row["options"]),
-            gold=row["gold"],
-            ratings=tuple(HumanRating(**rating) for rating in row["ratings"]),
-        )
+        Item(**{
+            **row,
+            "turns": tuple(row["turns"]),
+            "options": tuple(Option(**option) for option in row["options"]),
+            "ratings": tuple(HumanRating(**rating) for rating in row["ratings"]),
+        })
         for row in frame.iter_rows(named=True)
-    )
+    )  # fmt: skip
 
 
 class Judgments(dy.Schema):
