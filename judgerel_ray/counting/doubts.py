@@ -105,8 +105,8 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
         )  # fmt: skip
     yield (
         f"all {each.height:,} different verdicts are numbers ({listed_words(words)}), read as "
-        f"names: {words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        f"ratings, {advice} ({mended})"
+        f"names: {words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they "
+        f"are ratings, {advice} ({mended})"
     )
 
 
