@@ -293,8 +293,8 @@ _DISTRIBUTION = [
 _ROUNDING = 1e-6  # engines give log-probabilities in single precision
 
 
-class Distributions(dy.Schema):
-    """One verdict of one question at one temperature a row."""
+class _Asked(dy.Schema):
+    """What was asked of whom, where probabilities are read."""
 
     judge = dy.String()
     """Name of the judge in the sweep file."""
@@ -306,6 +306,11 @@ class Distributions(dy.Schema):
     """Name of the prompt template."""
     criterion = dy.String(nullable=True)
     """Criterion judged by, where the protocol has one."""
+
+
+class Distributions(_Asked):
+    """One verdict of one question at one temperature a row."""
+
     option_order = dy.Int32(nullable=True)
     """Index of the order in which options were shown; 0 is the first drawn."""
     temperature = dy.Float64(min=0)
@@ -357,19 +362,9 @@ _MATRIX = [
 ]
 
 
-class Confusions(dy.Schema):
+class Confusions(_Asked):
     """One cell of a confusion matrix a row: options are its rows, assessments its columns."""
 
-    judge = dy.String()
-    """Name of the judge in the sweep file."""
-    benchmark = dy.String()
-    """Where the item comes from."""
-    item_id = dy.String()
-    """The thing judged."""
-    template = dy.String()
-    """Name of the prompt template."""
-    criterion = dy.String(nullable=True)
-    """Criterion judged by, where the protocol has one."""
     temperature = dy.Float64(min=0)
     """Temperature the assessments were sampled at; the probabilities are never tempered."""
     mode = dy.String(check=lambda column: column.is_in(list(CONFUSION_MODES)))
@@ -378,7 +373,7 @@ class Confusions(dy.Schema):
     """Id of the option argued for; null in mode single, where all assessments stand together."""
     verdict_option = dy.String()
     """Id of the option whose probability this is."""
-    probability = dy.Float64(nullable=True, min=0, max=1.000001)
+    probability = dy.Float64(nullable=True, min=0, max=1 + _ROUNDING)
     """Probability of that option given that assessment, raw: options need not sum to 1. Null where
     the judge would not argue for the option, or not all of that assessment's have landed."""
 

@@ -357,12 +357,10 @@ def check_options(frame: AskFrame, item: Item) -> None:
     for template in frame.templates:
         menu = confusion_menu(frame, item, template)
         seen: dict[str, str] = {}
-        # A label of letters tells nothing of an option but its text.
-        texts = (
-            menu.labels
-            if ConfusionAsk.of(frame.ask).option_labels == "ids"
-            else _option_texts_in_prompt(item)
-        )
+        texts = menu.labels
+        if ConfusionAsk.of(frame.ask).option_labels != "ids":
+            # A label of letters tells nothing of an option but its text.
+            texts = tuple(" ".join(option.text.split()) for option in item.options)
         for option_id, text in zip(menu.option_ids, texts, strict=True):
             other = seen.setdefault(text, option_id)
             if other != option_id:
@@ -380,11 +378,6 @@ def check_options(frame: AskFrame, item: Item) -> None:
                     hint='option_labels = "letters", or ids without brackets, line breaks and '
                     "blanks at their ends",
                 )
-
-
-def _option_texts_in_prompt(item: Item) -> tuple[str, ...]:
-    """What a judge reads of each option."""
-    return tuple(" ".join(option.text.split()) for option in item.options)
 
 
 def _is_read_back(label: str, menu: Menu) -> bool:
