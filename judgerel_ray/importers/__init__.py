@@ -19,23 +19,14 @@ from typing import TYPE_CHECKING
 from judgerel_ray.core.papers import find_in_papers
 
 if TYPE_CHECKING:
-    from judgerel_ray.importers.catalog import IMPORTERS, read_foreign_judgments
-    from judgerel_ray.importers.logs.collect import LOG_FORMATS, import_logs
-    from judgerel_ray.importers.people import import_people
-    from judgerel_ray.importers.table import TableMapping, import_table
+    from judgerel_ray.importers.catalog import IMPORTERS as IMPORTERS
+    from judgerel_ray.importers.catalog import read_foreign_judgments as read_foreign_judgments
+    from judgerel_ray.importers.logs.collect import LOG_FORMATS as LOG_FORMATS
+    from judgerel_ray.importers.logs.collect import import_logs as import_logs
+    from judgerel_ray.importers.people import import_people as import_people
+    from judgerel_ray.importers.table import TableMapping as TableMapping
+    from judgerel_ray.importers.table import import_table as import_table
 
-__all__ = [
-    "IMPORTERS",
-    "LOG_FORMATS",
-    "TableMapping",
-    "import_bergman2025",
-    "import_logs",
-    "import_people",
-    "import_schroeder2024",
-    "import_table",
-    "read_foreign_judgments",
-    "scored_answers",
-]
 _OF_PAPERS = ("import_bergman2025", "import_schroeder2024", "scored_answers")
 _HOMES = {
     "IMPORTERS": "catalog",
@@ -46,6 +37,8 @@ _HOMES = {
     "import_people": "people",
     "import_table": "table",
 }
+if not TYPE_CHECKING:
+    __all__ = sorted([*_HOMES, *_OF_PAPERS])
 
 
 def __getattr__(name: str) -> object:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +51,7 @@ class SweepTable(BaseModel):
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
+Named = TypeVar("Named", str, float)
 
 
 class AdaptiveReplications(SweepTable):
@@ -141,7 +142,7 @@ ONCE_OF_ALL: Mapping[str, object] = {
 still, and identities of runs hold them."""
 
 
-def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
+def checked_names(values: tuple[Named, ...]) -> tuple[Named, ...]:
     """Refuse repeats.
 
     Examples

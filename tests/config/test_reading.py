@@ -247,8 +247,8 @@ def test_a_wrong_key_is_named(place, line, words):
     ("protocol", "line", "words"),
     [
         ("think_twice", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
-        ("confusion", "thresholds = [0]", "thresholds: must be above 0 and below 1, got 0"),
-        ("confusion", "thresholds = [0.5, 1]", "thresholds: must be above 0 and below 1, got 1"),
+        ("confusion", "thresholds = [0]", "ask[0].thresholds[0] must be above 0.0, got 0"),
+        ("confusion", "thresholds = [0.5, 1]", "ask[0].thresholds[1] must be below 1.0, got 1"),
         ("confusion", "thresholds = [0.5, 0.5]", "thresholds: must all differ, got [0.5, 0.5]"),
         ("confusion", 'thresholds = ["0.5"]', "ask[0].thresholds[0] must be a number, got '0.5'"),
         ("rating", 'definitions = ["medium"]', "ask[0].definitions[0] must be one of"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgerel_ray.core import (
     Ask,
@@ -25,7 +25,7 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount
+from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount, checked_names
 from judgerel_ray.protocols.prompts import (
     Template,
     fill,
@@ -104,24 +104,8 @@ def _stage_prompt_message(
     return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")
 
 
-def checked_thresholds(values: tuple[float, ...]) -> tuple[float, ...]:
-    """Refuse thresholds that label all or nothing, and repeats.
-
-    Examples
-    --------
-    >>> checked_thresholds((0.6, 0.8))
-    (0.6, 0.8)
-    """
-    for value in values:
-        if not 0 < value < 1:
-            raise ValueError(f"must be above 0 and below 1, got {value:g}")
-    if len(set(values)) < len(values):
-        raise ValueError(f"must all differ, got {list(values)}")
-    return values
-
-
-Thresholds = Annotated[tuple[Number, ...], AfterValidator(checked_thresholds)]
-"""Thresholds in (0, 1), each once."""
+Threshold = Annotated[Number, Field(gt=0, lt=1)]
+"""One that neither labels all nor nothing."""
 
 
 class ConfusionAsk(AskTable):
@@ -149,7 +133,7 @@ class ConfusionAsk(AskTable):
     """What the options are called: A, B, ... or their own ids."""
     option_probability: Literal["whole", "last_token"] = "whole"
     """What is taken for an option's: all its tokens', or its last's given the others."""
-    thresholds: Thresholds = ()
+    thresholds: Annotated[tuple[Threshold, ...], AfterValidator(checked_names)] = ()
     """Of the uncertainty labels, reported beside the ones that are searched."""
 
     @field_validator("mode", mode="before")
