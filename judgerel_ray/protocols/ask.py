@@ -168,6 +168,7 @@ def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplicatio
     return value
 
 
+Temperature = Annotated[Number, AfterValidator(plain_temperature)]
 UniqueNames = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
 Often = Annotated[Replications, AfterValidator(checked_count)]
 TokenCount = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
@@ -189,7 +190,7 @@ class Sample(SweepTable):
 class RespondSettings(SweepTable):
     """How responders write the candidate answers of a best_of or correctness ask."""
 
-    temperature: Number = 0.75
+    temperature: Temperature = 0.75
     """Sampling temperature."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     """Most probable tokens kept; 0 keeps all."""
@@ -199,12 +200,6 @@ class RespondSettings(SweepTable):
     """New tokens at most."""
     template: Text = "default"
     """Name of a shipped template of protocol respond, or a folder."""
-
-    @field_validator("temperature")
-    @classmethod
-    def _greedy_or_warm(cls, value: float) -> float:
-        """Map machine epsilon to 0, refuse what an engine would silently change."""
-        return plain_temperature(value)
 
 
 class ExactSettings(SweepTable):
@@ -249,7 +244,7 @@ class AskTable(SweepTable):
     index (from 0), or a reference answer; by default the one reading that fits the whole file."""
     sample: Sample | None = None
     """Which items; default all."""
-    temperatures: tuple[Number, ...] = (1.0,)
+    temperatures: tuple[Temperature, ...] = (1.0,)
     """Sampling temperatures."""
     replications: Often = 5
     """How often each condition is asked. Of best_of and correctness a table asks until the verdict
@@ -315,14 +310,11 @@ class AskTable(SweepTable):
 
     @field_validator("temperatures")
     @classmethod
-    def _each_plain(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Map machine epsilon to 0 and refuse repeats."""
+    def _each_once(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Refuse none, and repeats."""
         if not values:
             raise ValueError("must name at least one, or be left out")
-        plain = tuple(plain_temperature(value) for value in values)
-        if len(set(plain)) < len(plain):
-            raise ValueError(f"must all differ, got {list(values)}")
-        return plain
+        return checked_names(values)
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

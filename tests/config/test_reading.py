@@ -128,7 +128,8 @@ def test_machine_epsilon_is_greedy():
 
 @given(st.floats(min_value=1.0000001e-6, max_value=0.0099999))
 def test_what_engines_would_change_silently_is_refused(temperature):
-    with pytest.raises(SweepError, match=re.escape("ask[0].temperatures: must be 0 or from 0.01")):
+    words = re.escape("ask[0].temperatures[0]: must be 0 or from 0.01")
+    with pytest.raises(SweepError, match=words):
         parse_sweep(sweep_text(ask=f"temperatures = [{temperature!r}]"))
 
 
@@ -136,12 +137,12 @@ def test_what_engines_would_change_silently_is_refused(temperature):
     ("place", "line", "words"),
     [
         # bounds of every key
-        ("judge", "replicas = 0", 'judge[0].replicas: must be at least 1 or "auto", got 0'),
+        ("judge", "replicas = 0", 'judge[0].replicas must be at least 1 or "auto", got 0'),
         ("judge", "replicas = -3", "must be at least 1"),
         ("judge", "max_model_len = 15", "judge[0].max_model_len must be at least 16, got 15"),
         ("judge", "prices = { prompt = -0.1 }", "judge[0].prices.prompt must be at least 0"),
         ("judge", "prices = { completion = -1 }", "judge[0].prices.completion must be at least 0"),
-        ("ask", "temperatures = [-0.1]", "ask[0].temperatures: must be 0 or from 0.01 to 2"),
+        ("ask", "temperatures = [-0.1]", "ask[0].temperatures[0]: must be 0 or from 0.01 to 2"),
         ("ask", "temperatures = [2.1]", "must be 0 or from 0.01 to 2, got 2.1"),
         ("ask", "temperatures = [nan]", "temperatures[0] must be a finite number, got nan"),
         ("ask", "temperatures = [inf]", "temperatures[0] must be a finite number, got inf"),

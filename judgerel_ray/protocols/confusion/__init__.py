@@ -25,7 +25,14 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount, checked_names
+from judgerel_ray.protocols.ask import (
+    AskTable,
+    Number,
+    Often,
+    Temperature,
+    TokenCount,
+    checked_names,
+)
 from judgerel_ray.protocols.prompts import (
     Template,
     fill,
@@ -123,7 +130,7 @@ class ConfusionAsk(AskTable):
     mode: Literal["columns", "paper", "single"] = "columns"
     """What is read after the assessments: a column of the matrix each (columns), every cell by
     itself as in the paper (paper), or one row after all of them (single)."""
-    temperatures: tuple[Number, ...] = (0.0,)
+    temperatures: tuple[Temperature, ...] = (0.0,)
     """Sampling temperatures of verdicts and assessments."""
     replications: Often = 1
     """One: an item has one matrix."""
