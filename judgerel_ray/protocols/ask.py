@@ -88,7 +88,7 @@ def _protocol_ask_value_kind(value: object) -> str:
 
 
 Replications = Annotated[
-    Annotated[Whole, Field(ge=0, le=MOST_REPLICATIONS), Tag(NUMBER)]
+    Annotated[Whole, Field(ge=1, le=MOST_REPLICATIONS), Tag(NUMBER)]
     | Annotated[AdaptiveReplications, Tag(TABLE)],
     Discriminator(_protocol_ask_value_kind),
 ]
@@ -155,23 +155,9 @@ def checked_names(values: tuple[Named, ...]) -> tuple[Named, ...]:
     return values
 
 
-def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplications:
-    """Refuse a stated 0: only a key that is left out means the default.
-
-    Examples
-    --------
-    >>> checked_count(2)
-    2
-    """
-    if isinstance(value, int) and value < 1:
-        raise ValueError(f"must be at least 1, got {value}")
-    return value
-
-
 Temperature = Annotated[Number, AfterValidator(plain_temperature)]
 UniqueNames = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
-Often = Annotated[Replications, AfterValidator(checked_count)]
-TokenCount = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
+TokenCount = Annotated[Whole, Field(ge=1, le=MOST_TOKENS)]
 
 
 class Sample(SweepTable):
@@ -246,7 +232,7 @@ class AskTable(SweepTable):
     """Which items; default all."""
     temperatures: tuple[Temperature, ...] = (1.0,)
     """Sampling temperatures."""
-    replications: Often = 5
+    replications: Replications = 5
     """How often each condition is asked. Of best_of and correctness a table asks until the verdict
     is settled: { adaptive = 0.05, first = 5, max = 100, step = 5 }."""
     repeat_greedy: Whole = Field(default=0, ge=0, le=MOST_REPLICATIONS)

@@ -47,7 +47,7 @@ SWEEPS = [
     ("hot", [], "temperatures = [3]\n", (), ["ask[0].temperatures"]),
     ("twice", [], "temperatures = [1.0, 1.0]\n", (), ["must all differ"]),
     ("kind", [("= 3", '= "3"')], "", (), ["ask[0].replications must be a whole number"]),
-    ("none", [("= 3", "= 0")], "", (), ["ask[0].replications: must be at least 1, got 0"]),
+    ("none", [("= 3", "= 0")], "", (), ["ask[0].replications must be at least 1, got 0"]),
     ("judge", [], 'judges = ["coyn"]\n', (), ["ask[0].judges names 'coyn'"]),
     ("nobody", [], 'responders = ["coin"]\n', (), ["has no judge"]),
     ("half", [], 'responders = ["coin", "x"]\n', (), ["mixes judges"]),

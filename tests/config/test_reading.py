@@ -149,15 +149,15 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "temperatures = []", "ask[0].temperatures: must name at least one"),
         ("ask", "temperatures = [1.0, 1]", "must all differ, got [1.0, 1.0]"),
         ("ask", "temperatures = [0, 1e-12]", "must all differ"),
-        ("ask", "replications = 0", "ask[0].replications: must be at least 1, got 0"),
-        ("ask", "replications = -1", "replications must be at least 0, got -1"),
+        ("ask", "replications = 0", "ask[0].replications must be at least 1, got 0"),
+        ("ask", "replications = -1", "replications must be at least 1, got -1"),
         ("ask", "replications = 100_001", "replications must be at most 100000"),
         ("ask", "repeat_greedy = -1", "repeat_greedy must be at least 0"),
         ("ask", "temperatures = [0]\nrepeat_greedy = 100_001", "repeat_greedy must be at most"),
         ("ask", "top_k = -1", "ask[0].top_k must be at least 0, got -1"),
         ("ask", "top_p = 0", "ask[0].top_p must be above 0"),
         ("ask", "top_p = 1.01", "ask[0].top_p must be at most 1"),
-        ("ask", "max_tokens = 0", "ask[0].max_tokens: must be at least 1, got 0"),
+        ("ask", "max_tokens = 0", "ask[0].max_tokens must be at least 1, got 0"),
         (
             "more",
             '[[ask]]\nprotocol = "think_twice"\nbenchmark = "b"\npath = "p"\n'
@@ -247,7 +247,7 @@ def test_a_wrong_key_is_named(place, line, words):
 @pytest.mark.parametrize(
     ("protocol", "line", "words"),
     [
-        ("think_twice", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
+        ("think_twice", "candidates = 0", "ask[0].candidates must be at least 1, got 0"),
         ("confusion", "thresholds = [0]", "ask[0].thresholds[0] must be above 0.0, got 0"),
         ("confusion", "thresholds = [0.5, 1]", "ask[0].thresholds[1] must be below 1.0, got 1"),
         ("confusion", "thresholds = [0.5, 0.5]", "thresholds: must all differ, got [0.5, 0.5]"),

@@ -28,7 +28,7 @@ from judgerel_ray.core import (
 from judgerel_ray.protocols.ask import (
     AskTable,
     Number,
-    Often,
+    Replications,
     Temperature,
     TokenCount,
     checked_names,
@@ -132,7 +132,7 @@ class ConfusionAsk(AskTable):
     itself as in the paper (paper), or one row after all of them (single)."""
     temperatures: tuple[Temperature, ...] = (0.0,)
     """Sampling temperatures of verdicts and assessments."""
-    replications: Often = 1
+    replications: Replications = 1
     """One: an item has one matrix."""
     max_tokens: TokenCount = 256
     """New tokens at most."""

@@ -23,7 +23,6 @@ from judgerel_ray.protocols.ask import (
     Temperature,
     TokenCount,
     Whole,
-    checked_count,
     checked_names,
 )
 from judgerel_ray.protocols.prompts import Template, fill, item_placeholders, question_form
@@ -51,7 +50,7 @@ class ThinkTwiceAsk(AskTable):
     """Which of the models' answers is right."""
     max_tokens: TokenCount = 512
     """New tokens at most."""
-    candidates: Annotated[Whole, Field(ge=0, le=100), AfterValidator(checked_count)] = 2
+    candidates: Whole = Field(default=2, ge=1, le=100)
     """How many options a model selects, or answers it writes, before it thinks twice."""
     roles: Annotated[tuple[JudgeRole, ...], AfterValidator(checked_names)] = ()
     """What judges compare: answers with their own among them (participant), or the others'
