@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning
-from judgerel_ray.importers.catalog import write_judgments_file
+from judgerel_ray.importers.verb import import_judgments
 
 _REASON = "The answer follows from the text, and nothing in it speaks against that. " * 12
 
@@ -51,7 +51,7 @@ def main() -> None:
         log, out = Path(folder, "output.json"), Path(folder, "judgments.parquet")
         n = write_log(log, asked.megabytes)
         begun = time.perf_counter()
-        written = write_judgments_file("auto", [str(log)], str(out))
+        written = import_judgments("auto", [str(log)], out=str(out))
         seconds = time.perf_counter() - begun
         rows = pl.read_parquet(out)
         assert written == rows.height == n

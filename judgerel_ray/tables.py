@@ -8,6 +8,7 @@ confusion matrices and settled verdicts. Imports core alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 import dataframely as dy
 import polars as pl
@@ -64,29 +65,7 @@ def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
     >>> items_to_frame([Item(item_id="q1", benchmark="b", category="c", question="?")]).height
     1
     """
-    rows = [
-        {
-            "item_id": item.item_id,
-            "benchmark": item.benchmark,
-            "category": item.category,
-            "question": item.question,
-            "context": item.context,
-            "turns": list(item.turns),
-            "options": [{"option_id": o.option_id, "text": o.text} for o in item.options],
-            "gold": item.gold,
-            "ratings": [
-                {
-                    "rater": r.rater,
-                    "criterion": r.criterion,
-                    "score": r.score,
-                    "label": r.label,
-                    "responder": r.responder,
-                }
-                for r in item.ratings
-            ],
-        }
-        for item in items
-    ]
+    rows = [asdict(item) for item in items]
     schema = Items.create_empty().schema
     return Items.validate(pl.DataFrame(rows, schema=schema), cast=True)
 
@@ -101,19 +80,14 @@ def frame_to_items(frame: pl.DataFrame) -> tuple[Item, ...]:
     True
     """
     return tuple(
-        Item(
-            item_id=row["item_id"],
-            benchmark=row["benchmark"],
-            category=row["category"],
-            question=row["question"],
-            context=row["context"],
-            turns=tuple(row["turns"]),
-            options=tuple(Option(**option) for option in row["options"]),
-            gold=row["gold"],
-            ratings=tuple(HumanRating(**rating) for rating in row["ratings"]),
-        )
+        Item(**{
+            **row,
+            "turns": tuple(row["turns"]),
+            "options": tuple(Option(**option) for option in row["options"]),
+            "ratings": tuple(HumanRating(**rating) for rating in row["ratings"]),
+        })
         for row in frame.iter_rows(named=True)
-    )
+    )  # fmt: skip
 
 
 class Judgments(dy.Schema):
@@ -319,8 +293,8 @@ _DISTRIBUTION = [
 _ROUNDING = 1e-6  # engines give log-probabilities in single precision
 
 
-class Distributions(dy.Schema):
-    """One verdict of one question at one temperature a row."""
+class _Asked(dy.Schema):
+    """What was asked of whom, where probabilities are read."""
 
     judge = dy.String()
     """Name of the judge in the sweep file."""
@@ -332,6 +306,11 @@ class Distributions(dy.Schema):
     """Name of the prompt template."""
     criterion = dy.String(nullable=True)
     """Criterion judged by, where the protocol has one."""
+
+
+class Distributions(_Asked):
+    """One verdict of one question at one temperature a row."""
+
     option_order = dy.Int32(nullable=True)
     """Index of the order in which options were shown; 0 is the first drawn."""
     temperature = dy.Float64(min=0)
@@ -383,19 +362,9 @@ _MATRIX = [
 ]
 
 
-class Confusions(dy.Schema):
+class Confusions(_Asked):
     """One cell of a confusion matrix a row: options are its rows, assessments its columns."""
 
-    judge = dy.String()
-    """Name of the judge in the sweep file."""
-    benchmark = dy.String()
-    """Where the item comes from."""
-    item_id = dy.String()
-    """The thing judged."""
-    template = dy.String()
-    """Name of the prompt template."""
-    criterion = dy.String(nullable=True)
-    """Criterion judged by, where the protocol has one."""
     temperature = dy.Float64(min=0)
     """Temperature the assessments were sampled at; the probabilities are never tempered."""
     mode = dy.String(check=lambda column: column.is_in(list(CONFUSION_MODES)))
@@ -404,7 +373,7 @@ class Confusions(dy.Schema):
     """Id of the option argued for; null in mode single, where all assessments stand together."""
     verdict_option = dy.String()
     """Id of the option whose probability this is."""
-    probability = dy.Float64(nullable=True, min=0, max=1.000001)
+    probability = dy.Float64(nullable=True, min=0, max=1 + _ROUNDING)
     """Probability of that option given that assessment, raw: options need not sum to 1. Null where
     the judge would not argue for the option, or not all of that assessment's have landed."""
 

@@ -158,7 +158,7 @@ class Judge(SweepTable):
     pipeline_parallel_size: Whole = Field(default=1, ge=1)
     """Stages that a model too large for any node is cut into, each with its share of the GPUs on
     one node; nodes may differ."""
-    replicas: Whole | Literal["auto"] = "auto"
+    replicas: Annotated[Whole, Field(ge=1)] | Literal["auto"] = "auto"
     """Engines of this judge side by side; auto takes as many as the cluster's GPUs allow."""
     dtype: Text | None = None
     """Precision of the weights; default: the model's own on GPU, float32 on CPU."""
@@ -268,14 +268,6 @@ class Judge(SweepTable):
                 "engine openai"
             )
         return self
-
-    @field_validator("replicas")
-    @classmethod
-    def _at_least_one(cls, value: int | str) -> int | str:
-        """Refuse zero or fewer engines."""
-        if isinstance(value, int) and value < 1:
-            raise ValueError(f'must be at least 1 or "auto", got {value}')
-        return value
 
 
 class FleetTable(SweepTable):

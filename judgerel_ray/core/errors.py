@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 
 class JudgeRelError(Exception):
@@ -56,13 +57,7 @@ class JudgeRelError(Exception):
 
     # Keyword-only arguments are lost by the default pickle, and with them the class on Ray.
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_package_error, (type(self), self.problem, self.where, self.hint)
-
-
-def _rebuild_package_error(
-    kind: type[JudgeRelError], problem: str, where: dict[str, object], hint: str | None
-) -> JudgeRelError:
-    return kind(problem, where=where, hint=hint)
+        return partial(type(self), where=self.where, hint=self.hint), self.args
 
 
 class SweepError(JudgeRelError):
@@ -77,9 +72,7 @@ class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
     ) -> None:
         super().__init__(f"cannot be read: {reason}", where=where, hint=hint)
         self.reason = reason
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_package_error, (type(self), self.reason, self.where, self.hint)
+        self.args = (reason,)  # of which it is made again
 
 
 class EngineError(JudgeRelError):

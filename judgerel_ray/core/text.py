@@ -176,6 +176,18 @@ def either(*names: str) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def some_of(parts: Sequence[str], most: int, *, between: str = ", ", others: str = "...") -> str:
+    """Write the first of many parts, and what stands for the others, who may be numbered {n}.
+
+    Examples
+    --------
+    >>> some_of("abc", 2), some_of("abcd", 2, between="; ", others="and {n} more")
+    ('a, b, ...', 'a; b; and 2 more')
+    """
+    more = [others.format(n=len(parts) - most)] if len(parts) > most else []
+    return between.join([*parts[:most], *more])
+
+
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like one, as it is written; None where none is close."""
     return next(iter(get_close_matches(name, list(known), n=1)), None)

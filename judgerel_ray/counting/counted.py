@@ -223,7 +223,10 @@ class CountedGroups:
                 unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
                 n_orders=possible_orders(shown),
             )  # fmt: skip
-            scale_level = level_of_scale(_counted_kinds_with_scales(table.kinds, part), scales)
+            kinds = table.kinds  # each with every scale there
+            if "scale" in part:
+                kinds = kinds.join(part.select("scale").unique(), how="cross")
+            scale_level = level_of_scale(kinds, scales)
             group = Group(
                 table=table,
                 unit=unit,
@@ -376,11 +379,6 @@ def _counted_group_menu(
         tied = scored.select(is_tie().any()).item()
         options = max(distinct, n_options + bool(tied))
     return distinct if options is None else options, tuple(sorted(scores))
-
-
-def _counted_kinds_with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
-    """Kinds of a group, each with every scale there."""
-    return kinds.join(part.select("scale").unique(), how="cross") if "scale" in part else kinds
 
 
 def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:

@@ -14,6 +14,7 @@ from typing import get_args
 import polars as pl
 
 from judgerel_ray.core import Role, SweepError
+from judgerel_ray.core.text import some_of
 from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested
 from judgerel_ray.counting.files.source import Source
@@ -104,7 +105,7 @@ def _sheet_column_not_read(
     """The line of a column that is left out; SweepError where a person named it."""
     nested = values.dtype.is_nested()
     seen = [] if nested else sorted(values.drop_nulls().to_list())
-    some = ", ".join(map(repr, seen[:_LONGEST])) + (", ..." if len(seen) > _LONGEST else "")
+    some = some_of([*map(repr, seen)], _LONGEST)
     got = f"its values are {some}" if some else "its values are lists or objects"
     if name in named:
         raise SweepError(
@@ -155,10 +156,9 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
             for _, one in sorted(alike.items()) if len(one) > 1
         ]  # fmt: skip
         if groups:
-            more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
-            listed = "; ".join(groups[:_SHOWN])
+            listed = some_of(groups, _SHOWN, between="; ", others="and {n} more")
             what = _NAMES[column.name]
-            lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
+            lines.append(f"{what} kept apart that differ in spelling alone: {listed}")
     return tuple(lines)
 
 
@@ -281,10 +281,10 @@ if it holds the verdict there, move that into the column verdict
     }  # fmt: skip
     if not others:
         return
-    filled = {
-        name: pl.col(name).is_not_null() & ~_is_sheet_text_blank(name, there[name])
-        for name in (*columns, *others)
-    }
+    filled = {name: pl.col(name).is_not_null() for name in (*columns, *others)}
+    for name in filled:
+        if there[name] == pl.String:
+            filled[name] &= ~is_no_value(pl.col(name)).fill_null(False)
     has_any = pl.any_horizontal(filled[name] for name in columns)
     found = source.rows.select(
         (~has_any).sum().alias("lacking"),
@@ -299,11 +299,6 @@ if it holds the verdict there, move that into the column verdict
                 f"{what} and in no other: if it holds the {what} there, move that into the column "
                 f"{what}"
             )
-
-
-def _is_sheet_text_blank(name: str, kind: pl.DataType) -> pl.Expr:
-    """Whether a text stands for nothing."""
-    return is_no_value(pl.col(name)).fill_null(False) if kind == pl.String else pl.lit(False)
 
 
 _SAYS = {
@@ -404,11 +399,12 @@ def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
     pairs = spelled_otherwise(items_a, items_b)
     if not pairs:
         return None
-    some = "; ".join(" and ".join(distinct_words(one, quotes=repr)) for one in pairs[:_SHOWN])
-    more = "; ..." if len(pairs) > _SHOWN else ""
+    # One more than is shown tells that there are others.
+    words = [" and ".join(distinct_words(one, quotes=repr)) for one in pairs[: _SHOWN + 1]]
+    some = some_of(words, _SHOWN, between="; ")
     n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
     left_out = "are left out" if len(pairs) > 1 else "is left out"
-    return f"{n} in spelling alone, and {left_out} on both sides: {some}{more}"
+    return f"{n} in spelling alone, and {left_out} on both sides: {some}"
 
 
 def nothing_shared(
@@ -443,4 +439,4 @@ def some_names(names: pl.Series) -> str:
     "'a', 'b', 'c', ..."
     """
     known = names.cast(pl.String).drop_nulls().unique().sort()
-    return ", ".join(map(repr, known.head(_SHOWN))) + ", ..." * (known.len() > _SHOWN)
+    return some_of([*map(repr, known.head(_SHOWN + 1))], _SHOWN)

@@ -21,10 +21,9 @@ from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
-from judgerel_ray.counting.verdicts.spelling import folded, says_none
+from judgerel_ray.counting.verdicts.spelling import folded, listed_words, says_none
 
 _TWO = 2
-_MOST_QUOTED = 6
 _MOST_ORDERED = 20
 _NUMBER = "__number"
 _RATING = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
@@ -105,9 +104,9 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
             "and --order with all of them, lowest first"
         )  # fmt: skip
     yield (
-        f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
-        f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        f"ratings, {advice} ({mended})"
+        f"all {each.height:,} different verdicts are numbers ({listed_words(words)}), read as "
+        f"names: {words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they "
+        f"are ratings, {advice} ({mended})"
     )
 
 
@@ -123,7 +122,7 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
     apart = ""
     if several.height:
         score, verdicts = several.row(0)
-        apart = f" (score {score:g} stands beside verdicts {_listed(verdicts)})"
+        apart = f" (score {score:g} stands beside verdicts {listed_words(verdicts)})"
     yield (
         f"a row has a verdict and a score of its own{apart}: agreement, flip rate and accuracy "
         "are of the verdict; alpha, ICC and the standard error are of the score where every row "
@@ -180,8 +179,8 @@ def _doubt_of_scale_ratings(nested: UnitRows, scale: Scale) -> Iterator[str]:
     each = [f"{value:g} ({many:,})" for value, many in off.iter_rows()]
     yield (
         f"{n:,} of {int(rated['n'].sum()):,} ratings {'is' if n == 1 else 'are'} off scale "
-        f"{scale.name}, which has {low:g} to {high:g}: {_listed(each)}; counted as written; leave "
-        "cells without a rating empty, and give your own scale another name"
+        f"{scale.name}, which has {low:g} to {high:g}: {listed_words(each)}; counted as written; "
+        "leave cells without a rating empty, and give your own scale another name"
     )
 
 
@@ -222,15 +221,9 @@ write 2
             of = f" of {benchmark}" if benchmark else ""
             yield (
                 f"{N_OPTIONS}{of} says {n_options}, and verdicts name {options} at most, and "
-                f"{_listed(ties.to_list())}: a tie is no option; if {n_options} counts it, write "
-                f"{n_options - 1}"
+                f"{listed_words(ties.to_list())}: a tie is no option; if {n_options} counts it, "
+                f"write {n_options - 1}"
             )
-
-
-def _listed(parts: list[str]) -> str:
-    """The first of many parts."""
-    more = [f"and {len(parts) - _MOST_QUOTED:,} more"] if len(parts) > _MOST_QUOTED else []
-    return ", ".join([*parts[:_MOST_QUOTED], *more])
 
 
 _ITEM = "item_id"

@@ -41,15 +41,13 @@ def with_gold(judged: Snapshot) -> Snapshot:
         right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
+    is_meant = of_protocols(lambda one: one.has_right_option)
     if judged.labels is not None:  # may be right of any protocol; of a scale a number alone
         word = pl.col(GOLD).cast(pl.Float64, strict=False).is_null()
-        off_scale = of_protocols(lambda one: one.on_scales) & word
-        labelled = pl.when(~off_scale.fill_null(False)).then(pl.col(GOLD)).alias(GOLD)
-        return replace(judged, frame=with_labels(judged.frame, right).with_columns(labelled))
-    asked = (
-        pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
-    )
-    return replace(judged, frame=with_labels(judged.frame, right).with_columns(asked))
+        is_meant = ~(of_protocols(lambda one: one.on_scales) & word).fill_null(False)
+    labelled = with_labels(judged.frame, right)
+    known = labelled.with_columns(pl.when(is_meant).then(GOLD).alias(GOLD))
+    return replace(judged, frame=known)
 
 
 def _without_strange_gold(judged: Snapshot) -> Snapshot:
@@ -87,10 +85,9 @@ def report_unmatched_gold(
     if counts is not None:
         kinds = counts.kinds
     else:
-        answer_columns = [
-            name for name in ("verdict", "score") if name in judged.frame.collect_schema()
-        ]
-        kinds = judged.frame.select(answer_columns).unique().collect(engine="streaming")
+        there = judged.frame.collect_schema()
+        answers = [name for name in ("verdict", "score") if name in there]
+        kinds = judged.frame.select(answers).unique().collect(engine="streaming")
     found = find_unmatched_gold(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
     differing = contradicting(asked) if gold is None else None
     lines = [found and found.line(), differing]

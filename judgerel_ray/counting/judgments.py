@@ -134,7 +134,8 @@ def _tally_rows(
 ) -> Tally:
     """Check and count rows that have the columns of judgments."""
     with readable(source.where):
-        if not set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS:
+        is_written_by_us = set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS
+        if not is_written_by_us:
             source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
@@ -161,7 +162,7 @@ def _tally_rows(
             raise SweepError("the file of judgments has no rows", where=source.where)
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
-        exact = exact_values or set(columns) >= _WRITTEN_COLUMNS
+        exact = exact_values or is_written_by_us
         read = _merge_judgment_spellings(source, nested, extra, exact=exact)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
@@ -181,30 +182,23 @@ def _tally_rows(
                 return _tally_rows(again, extra=extra, exact_values=exact_values, reads=reads)
             refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
-        apart = () if set(columns) >= _WRITTEN_COLUMNS else names_kept_apart(nested.units)
-        if totals := totals_line(nested.units):
-            apart = (*apart, totals)
-        if not set(columns) >= _WRITTEN_COLUMNS:
+        notes = [] if is_written_by_us else [*names_kept_apart(nested.units)]
+        notes += filter(None, [totals_line(nested.units)])
+        if not is_written_by_us:
             without = pl.col("verdict").is_null() & pl.col("score").is_null()
-            apart = (
-                *apart,
-                *lines_left_out(nested.units),
-                *unread_lines(source, names, extra, reads),
-                *(renamed_lines(source, extra) if nested.n_rows(without) else ()),
-            )
-            more = (unnamed_line(nested.units), denominators_line(source))
-            apart = (*apart, *filter(None, more))
-            if not exact_values:
-                apart = (*apart, *doubts(nested, tuple(columns)))
-            if "verdict" in columns:
-                apart = (*apart, *worded_lines(seen_verdicts(nested)))
+            notes += lines_left_out(nested.units)
+            notes += unread_lines(source, names, extra, reads)
+            notes += renamed_lines(source, extra) if nested.n_rows(without) else ()
+            notes += filter(None, [unnamed_line(nested.units), denominators_line(source)])
+            notes += () if exact_values else doubts(nested, tuple(columns))
+            notes += worded_lines(seen_verdicts(nested)) if "verdict" in columns else ()
     return Tally(
         rows=rows,
         nested=nested,
         columns=tuple(columns),
         spellings=read.spellings,
         is_foreign=source.is_foreign,
-        notes=(*source.notes, *read.notes, *apart),
+        notes=(*source.notes, *read.notes, *notes),
     )
 
 
@@ -533,9 +527,9 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
         return
     first = twice.row(0, named=True)
     n = first.pop("__n")
-    shown = {
-        name: _judgment_value_as_typed(value) for name, value in first.items() if value is not None
-    }
+    # As people write it: a temperature of 0, not of 0.0.
+    shown = {name: f"{value:g}" if isinstance(value, float) else value
+             for name, value in first.items() if value is not None}  # fmt: skip
     where = {**source.where, **shown}
     name = _unread_telling_column(rows, [*first])
     if name is None:
@@ -593,8 +587,3 @@ def _unread_telling_column(rows: pl.LazyFrame, unit: Sequence[str]) -> str | Non
         if facts[name].item() <= few and not apart.collect(engine="streaming").item():
             return name
     return None
-
-
-def _judgment_value_as_typed(value: object) -> object:
-    """A value as people write it: a temperature of 0, not of 0.0."""
-    return f"{value:g}" if isinstance(value, float) else value

@@ -69,9 +69,7 @@ def share_interval(
     return choice.interval(found.counts_UV, statistic, found.clusters_U)
 
 
-def outcome_table(
-    source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None, block: BlockChoice = 0
-) -> pl.DataFrame:
+def outcome_table(source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Tell what became of every judge's requests.
 
     One row a group: its columns, ``n_items``, ``n_landed`` (rows), the number of rows of every
@@ -86,17 +84,14 @@ def outcome_table(
     >>> found.select("n_landed", "scored", "unparsed", "valid_rate").rows()
     [(4, 3, 1, 0.75)]
     """
-    counted = count_judgments(source, by=by, block=block)
+    counted = count_judgments(source, by=by)
     groups, rows = counted.groups, counted.frame
     table = []
     for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
         facets = varying_facets(part, counted.facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        found = reply_counts(
-            unit_table(
-                nest_rows(part, unit=cluster, kinds=("outcome",)), unit=cluster, cluster=cluster
-            )
-        )
+        nested = nest_rows(part, unit=cluster, kinds=("outcome",))
+        found = reply_counts(unit_table(nested, unit=cluster, cluster=cluster))
         statistic = count_statistic("valid_rate", n_values=2)
         interval = share_interval(found, statistic)
         table.append(
@@ -171,15 +166,8 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
 
 def _any_counted_row_failed(tally: Tally) -> bool:
     """Whether any row failed, by the counts."""
-    kinds = tally.nested.kinds  # few, whatever the number of questions
-    if "outcome" not in kinds.columns or not _counted_kinds_may_fail(kinds):
-        return False
-    return _counted_kinds_may_fail(tally.nested.seen())
-
-
-def _counted_kinds_may_fail(kinds: pl.DataFrame) -> bool:
-    """Whether failed is among kinds of rows."""
-    return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())
+    seen = tally.nested.seen()
+    return "outcome" in seen.columns and Outcome.FAILED.value in seen["outcome"].cast(pl.String)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

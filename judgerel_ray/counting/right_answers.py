@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.core.text import some_of
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
@@ -80,15 +81,14 @@ def find_unmatched_gold(gold: pl.DataFrame, kinds: pl.DataFrame) -> UnmatchedGol
     known, values = pl.lit(False), list[str]()
     if "verdict" in kinds.columns:
         verdicts = kinds["verdict"].cast(pl.String).drop_nulls().unique().sort()
-        known, values = known | pl.col(GOLD).is_in(verdicts.implode()), verdicts.to_list()
+        known |= pl.col(GOLD).is_in(verdicts.implode())
+        values += verdicts.to_list()
     if "score" in kinds.columns:
         bare = kinds.filter(pl.col("verdict").is_null()) if "verdict" in kinds.columns else kinds
         scores = bare["score"].cast(pl.Float64).drop_nulls().unique().sort()
         number = pl.col(GOLD).cast(pl.Float64, strict=False)
-        known, values = (
-            known | number.is_in(scores.implode()),
-            [*values, *map(_plain_gold_score, scores)],
-        )
+        known |= number.is_in(scores.implode())
+        values += [f"{score:g}" for score in scores]
     strange = counted.filter(~known.fill_null(False))
     if strange.is_empty():
         return None
@@ -155,8 +155,8 @@ verdicts are 'yes'; write them alike
     right, words = _gold_as_verdict_names(found[GOLD].explode().to_list(), shown.to_list())
     of, its = ("it", "its") if len(names) == 1 else ("them", "their")
     return (
-        f"gold matches no verdict of {_some(names)}, so no accuracy is given of {of}: {right}; "
-        f"{its} verdicts are {words}; write them alike"
+        f"gold matches no verdict of {some_of(names, _LONGEST)}, so no accuracy is given of {of}: "
+        f"{right}; {its} verdicts are {words}; write them alike"
     )
 
 
@@ -352,11 +352,6 @@ def _gold_namesakes_refusal(whose: str, items: pl.DataFrame, column: str) -> Swe
     )
 
 
-def _plain_gold_score(score: float) -> str:
-    """A score as it is written."""
-    return f"{score:g}"
-
-
 def _gold_as_verdict_names(*sides: Collection[str]) -> list[str]:
     """Some names of each side, by code points where two of them look the same."""
     first = [nsmallest(_LONGEST + 1, set(side)) for side in sides]
@@ -364,14 +359,9 @@ def _gold_as_verdict_names(*sides: Collection[str]) -> list[str]:
     others = {one for side in sides for one in side if not one.isascii()}
     names = sorted(others.union(*first))
     shown = dict(zip(names, distinct_words(names, quotes=repr), strict=True))
-    return [_some([shown[one] for one in side]) for side in first]
+    return [some_of([shown[one] for one in side], _LONGEST) for side in first]
 
 
 def _few(names: set[str]) -> str:
     """Some of many names."""
-    return _some([repr(one) for one in sorted(names)])
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of many."""
-    return ", ".join(names[:_LONGEST]) + (", ..." if len(names) > _LONGEST else "")
+    return some_of([repr(one) for one in sorted(names)], _LONGEST)

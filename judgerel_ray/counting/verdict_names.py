@@ -479,11 +479,7 @@ def _two_places(
             hint=hint,
         )
     other = pair[1] if first_place.lower() == pair[0] else pair[0]
-    other = (
-        other.upper()
-        if first_place.isupper()
-        else other.title()
-        if first_place.istitle()
-        else other
-    )
+    for case in (str.title, str.upper):
+        if first_place == case(first_place):
+            other = case(other)
     return min(first_place, other), max(first_place, other)

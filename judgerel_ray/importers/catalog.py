@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -26,7 +27,7 @@ from judgerel_ray.importers.table import TableMapping, import_table
 from judgerel_ray.store.outputs import output_to
 
 if TYPE_CHECKING:
-    from judgerel_ray.core import GoldIs
+    from judgerel_ray.importers.verb import ImportRequest, ItemsRequest
 
 
 def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
@@ -94,7 +95,7 @@ def read_foreign_judgments(
         )
     if format_name == AUTO and _is_imported_table([path]):
         format_name = "table"
-    is_log = format_name == AUTO or format_name in LOG_FORMATS
+    is_log = format_name in (AUTO, *LOG_FORMATS)
     if is_log and mapping is None and role is None and not reread:
         return import_logs(format_name, [path], judge=judge)
     if judge is not None or role is not None or reread:
@@ -149,42 +150,35 @@ def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
 
 
 def write_judgments_file(
-    format_name: str,
-    paths: Sequence[str],
-    out: str,
-    *,
-    mapping: TableMapping | None = None,
-    judge: str | None = None,
-    role: str | None = None,
-    reread: bool = False,
-    tell: Callable[[str], None] | None = None,
-    force: bool = False,
+    format_name: str, request: ImportRequest, tell: Callable[[str], None] | None = None
 ) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
 
-    `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
-    files of bergman2025 hold, and `reread` whether their replies are read again. `tell` is handed
-    how many there are of each outcome. By `force` a file at `out` may go.
+    `tell` is handed how many there are of each outcome.
 
     Effects: writes one file, whole. Retry: safe.
     """
+    given = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
+    paths, mapping = [fspath(path) for path in given], request.mapping()
     was_auto = format_name == AUTO
     if was_auto and _is_imported_table(paths):
         format_name = "table"
-    is_plain = mapping is None and role is None and not reread
-    is_log = is_plain and (format_name == AUTO or format_name in LOG_FORMATS)
+    is_plain = request.role is None and not request.reread
+    is_log = mapping is None and is_plain and format_name in (AUTO, *LOG_FORMATS)
     files = log_files(paths) if is_log else paths
-    output = output_to(out, "judgments", reads=files, force=force)
-    of_nobody = judge is None and role is None and not reread
+    output = output_to(fspath(request.out), "judgments", reads=files, force=request.force)
     if is_log:
-        judgments = import_logs(format_name, files, judge=judge)
-    elif format_name == "table" and of_nobody and _is_one_table(paths, asks=was_auto):
-        judgments = import_table(paths, mapping)
+        judgments = import_logs(format_name, files, judge=request.judge)
     else:
-        read = partial(read_foreign_judgments, format_name, judge=judge, role=role, reread=reread)
-        parts = [read(path, mapping) for path in paths]
-        judgments = pl.concat(parts, how="diagonal_relaxed")
-    if not is_log:
+        is_plain = is_plain and request.judge is None
+        if format_name == "table" and is_plain and _is_one_table(paths, asks=was_auto):
+            judgments = import_table(paths, mapping)
+        else:
+            read = partial(
+                read_foreign_judgments, format_name, mapping=mapping,
+                judge=request.judge, role=request.role, reread=request.reread,
+            )  # fmt: skip
+            judgments = pl.concat(map(read, paths), how="diagonal_relaxed")
         judgments = _each_once(judgments, format_name)
     output.write_frame(judgments)
     if tell is not None:
@@ -209,24 +203,10 @@ def _each_once(judgments: pl.DataFrame, format_name: str) -> pl.DataFrame:
     return judgments
 
 
-def write_items_file(
-    benchmark: str,
-    path: str,
-    out: str,
-    *,
-    answers: str | None = None,
-    seed: int = 1,
-    gold_is: GoldIs | None = None,
-    prompts: bool = False,
-    tell: Callable[[str], None] | None = None,
-    force: bool = False,
-) -> int:
-    """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
+def write_items_file(benchmark: str, request: ItemsRequest, tell: Callable[[str], None]) -> int:
+    """Write a benchmark's items as Parquet; return how many.
 
-    `gold_is` says what ``gold`` is in a plain file, as for
-    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
-    to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
-    its judge was asked. By `force` a file at `out` may go.
+    How gold was read is handed to `tell` in a line, where a plain file does not say it.
 
     Effects: writes one file, whole. Retry: safe.
     """
@@ -234,23 +214,30 @@ def write_items_file(
     from judgerel_ray.benchmarks.admission import gold_note
     from judgerel_ray.benchmarks.log import LOG
     from judgerel_ray.importers.logs.asked import is_log, log_items
-    from judgerel_ray.importers.logs.collect import log_files
     from judgerel_ray.tables import items_to_frame
 
+    path, out = fspath(request.path), fspath(request.out)
+    answers = None if request.answers is None else fspath(request.answers)
     logs = log_files([path]) if benchmark == LOG else []
     if logs and all(is_log(one) for one in logs):
-        output = output_to(out, "items", reads=logs, force=force)
-        items = log_items(logs, prompts=prompts)
+        output = output_to(out, "items", reads=logs, force=request.force)
+        items = log_items(logs, prompts=request.prompts)
         output.write_frame(items_to_frame(items))
         return len(items)
-    if prompts:
+    if request.prompts:
         raise SweepError(
             "--prompts is of judgerel items log, and of logs of tools", where={"path": path}
         )
     parts = mix_sources(path) if benchmark == MIX else ()
-    output = output_to(out, "items", reads=(path, answers, *parts), force=force)
-    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
+    output = output_to(out, "items", reads=(path, answers, *parts), force=request.force)
+    items, read = read_items(
+        benchmark,
+        path,
+        answers=answers,
+        seed=request.seed,
+        gold_is=request.gold_is,  # type: ignore[arg-type]
+    )
     output.write_frame(items_to_frame(items))
-    if tell is not None and read is not None and not read.declared:
+    if read is not None and not read.declared:
         tell(gold_note(read))
     return len(items)

@@ -24,6 +24,7 @@ from judgerel_ray.counting.files.understood import understood, with_its_sheet
 from judgerel_ray.counting.judgments import refuse_text, refuse_twice
 from judgerel_ray.counting.right_answers import find_unmatched_gold
 from judgerel_ray.counting.verdicts.spelling import spellings_of
+from judgerel_ray.importers.logs.reading import finite_number
 
 REPLICATION = "replication"
 _GOLD = "gold"
@@ -250,7 +251,7 @@ def _require_whole(typed: pl.DataFrame, path: str) -> None:
 
 def _imported_without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
     """Verdicts and scores, null where another value says that there is none."""
-    numbers = [number for text in missing if (number := _number_of_imported_text(text)) is not None]
+    numbers = [number for text in missing if (number := finite_number(text)) is not None]
     gone = {
         "verdict": pl.col("verdict").cast(pl.String).is_in(list(missing)),
         "score": pl.col("score").cast(pl.Float64, strict=False).is_in(numbers)
@@ -289,10 +290,3 @@ def _scores_by_place(found: pl.DataFrame, order: Sequence[str], path: str) -> pl
     places = {text: float(place) for place, text in enumerate(order)}
     verdict = pl.col("verdict").cast(pl.String)
     return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
-
-
-def _number_of_imported_text(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

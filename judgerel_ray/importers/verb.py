@@ -115,17 +115,7 @@ def request_items(benchmark: str, request: ItemsRequest, tell: Callable[[str], N
     from judgerel_ray.importers.catalog import write_items_file
 
     with unpack_limit(request.unpack_limit):
-        return write_items_file(
-            benchmark,
-            fspath(request.path),
-            fspath(request.out),
-            answers=None if request.answers is None else fspath(request.answers),
-            seed=request.seed,
-            gold_is=request.gold_is,  # type: ignore[arg-type]
-            prompts=request.prompts,
-            tell=tell,
-            force=request.force,
-        )
+        return write_items_file(benchmark, request, tell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,16 +251,5 @@ def request_judgments(
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_judgments_file
 
-    paths = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
     with unpack_limit(request.unpack_limit):
-        return write_judgments_file(
-            format_name,
-            [fspath(path) for path in paths],
-            fspath(request.out),
-            mapping=request.mapping(),
-            judge=request.judge,
-            role=request.role,
-            reread=request.reread,
-            tell=tell,
-            force=request.force,
-        )
+        return write_judgments_file(format_name, request, tell)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +51,7 @@ class SweepTable(BaseModel):
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
+Named = TypeVar("Named", str, float)
 
 
 class AdaptiveReplications(SweepTable):
@@ -87,7 +88,7 @@ def _protocol_ask_value_kind(value: object) -> str:
 
 
 Replications = Annotated[
-    Annotated[Whole, Field(ge=0, le=MOST_REPLICATIONS), Tag(NUMBER)]
+    Annotated[Whole, Field(ge=1, le=MOST_REPLICATIONS), Tag(NUMBER)]
     | Annotated[AdaptiveReplications, Tag(TABLE)],
     Discriminator(_protocol_ask_value_kind),
 ]
@@ -141,7 +142,7 @@ ONCE_OF_ALL: Mapping[str, object] = {
 still, and identities of runs hold them."""
 
 
-def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
+def checked_names(values: tuple[Named, ...]) -> tuple[Named, ...]:
     """Refuse repeats.
 
     Examples
@@ -154,22 +155,9 @@ def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplications:
-    """Refuse a stated 0: only a key that is left out means the default.
-
-    Examples
-    --------
-    >>> checked_count(2)
-    2
-    """
-    if isinstance(value, int) and value < 1:
-        raise ValueError(f"must be at least 1, got {value}")
-    return value
-
-
+Temperature = Annotated[Number, AfterValidator(plain_temperature)]
 UniqueNames = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
-Often = Annotated[Replications, AfterValidator(checked_count)]
-TokenCount = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
+TokenCount = Annotated[Whole, Field(ge=1, le=MOST_TOKENS)]
 
 
 class Sample(SweepTable):
@@ -188,7 +176,7 @@ class Sample(SweepTable):
 class RespondSettings(SweepTable):
     """How responders write the candidate answers of a best_of or correctness ask."""
 
-    temperature: Number = 0.75
+    temperature: Temperature = 0.75
     """Sampling temperature."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     """Most probable tokens kept; 0 keeps all."""
@@ -198,12 +186,6 @@ class RespondSettings(SweepTable):
     """New tokens at most."""
     template: Text = "default"
     """Name of a shipped template of protocol respond, or a folder."""
-
-    @field_validator("temperature")
-    @classmethod
-    def _greedy_or_warm(cls, value: float) -> float:
-        """Map machine epsilon to 0, refuse what an engine would silently change."""
-        return plain_temperature(value)
 
 
 class ExactSettings(SweepTable):
@@ -248,9 +230,9 @@ class AskTable(SweepTable):
     index (from 0), or a reference answer; by default the one reading that fits the whole file."""
     sample: Sample | None = None
     """Which items; default all."""
-    temperatures: tuple[Number, ...] = (1.0,)
+    temperatures: tuple[Temperature, ...] = (1.0,)
     """Sampling temperatures."""
-    replications: Often = 5
+    replications: Replications = 5
     """How often each condition is asked. Of best_of and correctness a table asks until the verdict
     is settled: { adaptive = 0.05, first = 5, max = 100, step = 5 }."""
     repeat_greedy: Whole = Field(default=0, ge=0, le=MOST_REPLICATIONS)
@@ -314,14 +296,11 @@ class AskTable(SweepTable):
 
     @field_validator("temperatures")
     @classmethod
-    def _each_plain(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Map machine epsilon to 0 and refuse repeats."""
+    def _each_once(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Refuse none, and repeats."""
         if not values:
             raise ValueError("must name at least one, or be left out")
-        plain = tuple(plain_temperature(value) for value in values)
-        if len(set(plain)) < len(plain):
-            raise ValueError(f"must all differ, got {list(values)}")
-        return plain
+        return checked_names(values)
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

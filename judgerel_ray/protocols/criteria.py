@@ -159,20 +159,17 @@ def load_criterion(name_or_path: str) -> Criterion:
             where=where,
             hint="write [definitions] above short = ... and long = ...",
         )
-    check_keys(definitions, ("short", "long"), {**where, "table": "definitions"})
+    below = {**where, "table": "definitions"}
+    check_keys(definitions, ("short", "long"), below)
+    if "name" in content:
+        name = _protocol_criterion_text(content, "name", where)
     return Criterion(
-        name=_checked_name(
-            _protocol_criterion_text(content, "name", where) if "name" in content else name, where
-        ),
+        name=_checked_name(name, where),
         question=_protocol_criterion_text(content, "question", where),
         definitions={
             "none": "",
-            "short": _protocol_criterion_text(
-                definitions, "short", {**where, "table": "definitions"}
-            ),
-            "long": _protocol_criterion_text(
-                definitions, "long", {**where, "table": "definitions"}
-            ),
+            "short": _protocol_criterion_text(definitions, "short", below),
+            "long": _protocol_criterion_text(definitions, "long", below),
         },
     )
 

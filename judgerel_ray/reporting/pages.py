@@ -121,9 +121,9 @@ def build_page(
     measured = None if absent else page_data(judged, texts)
     page = render_report(
         measured,
-        title=_page_title(judged, judged.name),
+        title=_page_title(judged),
         asked=[
-            *_ask_rows(judged, judged.name),
+            *_ask_rows(judged),
             *unknown_scales(judged),
             *_page_tolerance_rows(measured),
         ],
@@ -234,18 +234,18 @@ def _page_run_standing(run: RunDirectory) -> dict[str, object]:
     return {**standing, "reasons": found.to_dicts()}
 
 
-def _page_title(judged: Snapshot, path: str) -> str:
+def _page_title(judged: Snapshot) -> str:
     """What the report is about."""
     if judged.run is None:
-        return Path(path).name
+        return Path(judged.name).name
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
+def _ask_rows(judged: Snapshot) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
-        return [("file", path), ("asked", _page_varied_facets(judged.frame)), *read]
+        return [("file", judged.name), ("asked", _page_varied_facets(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     damage = unread_damage(judged.run)
     tokens = checked_ledger(judged.run).tokens
@@ -363,44 +363,31 @@ def render_report(
     (False, True)
     """
     leads = [one for one in (*probabilities, *sections) if isinstance(one, FirstScreen)]
-    below = [one for one in sections if not isinstance(one, FirstScreen)]
-    placed = {
-        place: [one for one in below if _page_section_place(one) == place] for place in PLACES
-    }
+    placed: dict[Place, list[Block]] = {place: [] for place in PLACES}
+    for one in sections:
+        if not isinstance(one, FirstScreen):
+            placed[one.place if isinstance(one, Section) else "analyses"].append(one)
     lead = [
         *(_page_lead_blocks(measured.in_order(), requirements, leads) if measured else ()),
         *chain.from_iterable(one.blocks for one in leads),
     ]
+    body = [
+        *placed.pop("first"),
+        *([Section("What was asked", [Facts(asked)])] if asked else ()),
+        *(one for one in probabilities if not isinstance(one, FirstScreen)),
+        *chain.from_iterable(placed.values()),
+        Section("Candidate answers", answer_section(answers)),
+    ]
+    # Each section is under its heading alone, until somebody opens it.
+    folded = [replace(one, is_folded=True) if isinstance(one, Section) else one for one in body]
     return rendered_page(
         "reporting/page.html",
         script="reporting/tables.js.html",
         title=title,
         notice=unfinished_notice(standing) if standing else [],
-        blocks=[
-            *(lead or no_verdicts(absent)),
-            *map(
-                _folded_page_section,
-                [
-                    *placed.pop("first"),
-                    *([Section("What was asked", [Facts(asked)])] if asked else ()),
-                    *(one for one in probabilities if not isinstance(one, FirstScreen)),
-                    *chain.from_iterable(placed.values()),
-                    Section("Candidate answers", answer_section(answers)),
-                ],
-            ),
-        ],
+        blocks=[*(lead or no_verdicts(absent)), *folded],
         footer=_FOOTER if measured else "",
     )
-
-
-def _page_section_place(block: Block) -> Place:
-    """Where a block stands."""
-    return block.place if isinstance(block, Section) else "analyses"
-
-
-def _folded_page_section(block: Block) -> Block:
-    """A section under its heading alone, until somebody opens it."""
-    return replace(block, is_folded=True) if isinstance(block, Section) else block
 
 
 def _page_lead_blocks(

@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import cast
+from typing import Any, TypeAlias
 
 from judgerel_ray.asking.plan.answers import KnownAnswer, answer_lines
 from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table, counts
-from judgerel_ray.blocks.words import Row
 from judgerel_ray.core import count_of
 
+JsonRow: TypeAlias = Mapping[str, Any]
+"""A plan, a sweep, the standing of a run, or a part of one, as JSON holds it."""
 GIB = 1024**3
 MIB = 1024**2
 SCREEN, WIDTH = 24, 80  # of a terminal
 
 
-def plan_text(plan: Row, sweep: Row) -> str:
+def plan_text(plan: JsonRow, sweep: JsonRow) -> str:
     """A plan as text: what is asked of whom, what it takes, and every default filled in.
 
     Examples
@@ -37,7 +38,7 @@ def plan_text(plan: Row, sweep: Row) -> str:
     return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
 
 
-def plan_screen(plan: Row, source: str, sweep: Row | None = None) -> str:
+def plan_screen(plan: JsonRow, source: str, sweep: JsonRow | None = None) -> str:
     """A plan on one screen: what is asked and takes, what it will show, and notes as they fit.
 
     Where there is room, judges and asks of the resolved `sweep` follow, a line each.
@@ -57,7 +58,7 @@ def plan_screen(plan: Row, source: str, sweep: Row | None = None) -> str:
     left = SCREEN - 1 - _standing_line_height([*lines, last])  # a prompt stands below
     lines += _standing_lines_that_fit(_plan_notes_in_words(plan), left, "note")
     for name in ("judge", "ask"):
-        for table in _rows_in_standing((sweep or {}).get(name, ())):
+        for table in (sweep or {}).get(name, ()):
             keys = (
                 f"{key} = {_plan_value_in_words(one)}"
                 for key, one in table.items()
@@ -85,63 +86,62 @@ def _standing_lines_that_fit(lines: Sequence[str], height: int, what: str) -> li
     return [*kept, f"and {count_of(len(lines) - len(kept), f'more {what}')}, with --full"]
 
 
-def _plan_answers_in_words(plan: Row) -> list[str]:
+def _plan_answers_in_words(plan: JsonRow) -> list[str]:
     """What a sweep will be able to say, and what not."""
-    return answer_lines([KnownAnswer(**row) for row in _rows_in_standing(plan.get("answers", ()))])  # type: ignore[arg-type]
+    return answer_lines([KnownAnswer(**row) for row in plan.get("answers", ())])
 
 
-def _plan_notes_in_words(plan: Row) -> list[str]:
+def _plan_notes_in_words(plan: JsonRow) -> list[str]:
     """What to know beside it."""
-    return [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
+    return [f"note: {note}" for note in plan["notes"]]
 
 
-def _sweep_lines(plan: Row) -> list[str]:
+def _sweep_lines(plan: JsonRow) -> list[str]:
     """What is asked of whom, and what it takes."""
     lines = [f"sweep {plan['sweep']}: {_plan_requests_in_words(plan)}"]
     lines += [
         f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}{_plan_role_in_words(stage)}: "
-        f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
+        f"{stage['items']:,} items, {stage['conditions']:,} conditions, "
         f"{_plan_requests_in_words(stage)}"
-        for stage in _rows_in_standing(plan["stages"])
+        for stage in plan["stages"]
     ]
-    for judge in _rows_in_standing(plan["judges"]):
+    for judge in plan["judges"]:
         hours, cost = judge["gpu_hours"], judge.get("cost")
         lines.append(
             f"{judge['judge']}: {_plan_requests_in_words(judge)}, prompts "
-            f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
-            f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
+            f"{judge['prompt']:,} tokens ({judge['tokens_are']}), {judge['shared']:,} "
+            f"when each prompt is computed once, at most {judge['generated_at_most']:,} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
             + (f", costs {cost:,.2f} at most by its prices" if isinstance(cost, float) else "")
         )
     lines += [
         f"judge {judge['judge']}: {_plan_nodes_in_words(judge['node_types'])}"
-        for judge in _rows_in_standing(plan["judges"])
+        for judge in plan["judges"]
         if "node_types" in judge
     ]
     lines.append(f"disk: about {_standing_bytes_in_words(plan['disk_bytes'])} expected")
     return lines
 
 
-def _plan_nodes_in_words(value: object) -> str:
+def _plan_nodes_in_words(nodes: Mapping[str, int]) -> str:
     """Which nodes of a cluster hold one engine of a judge."""
-    nodes = cast("Mapping[str, int]", value)
     written = [name if n == 1 else f"{name} x {n}" for name, n in nodes.items()]
     return ", ".join(written) or "any node (no GPU)"
 
 
-def _plan_role_in_words(stage: Row) -> str:
+def _plan_role_in_words(stage: JsonRow) -> str:
     """In which role a judge is asked, where a stage has several."""
     role = stage.get("role")
     return f", {role}" if role in ("participant", "evaluator_only") else ""
 
 
-def _plan_requests_in_words(row: Row) -> str:
+def _plan_requests_in_words(row: JsonRow) -> str:
     """How many requests, and where replication is adaptive up to how many."""
     least, most = row["requests"], row.get("requests_at_most", row["requests"])
-    return f"{_count(least)}{'' if least == most else f' to {_count(most)}'} requests"
+    return f"{least:,}{'' if least == most else f' to {most:,}'} requests"
 
 
-def status_text(status: Row) -> str:
+def status_text(status: JsonRow) -> str:
     """The standing of a run as text.
 
     Examples
@@ -158,11 +158,11 @@ def status_text(status: Row) -> str:
         f"{status['sweep'] or '(no name known)'}: {status['state']}, {_landed(status)} "
         f"(session {status['session']}, {status['run']})"
     ]
-    lines += [f"  {note}" for note in cast("Sequence[str]", status.get("notes", ()))]
+    lines += [f"  {note}" for note in status.get("notes", ())]
     lines += _standing_details_in_words(status)
     if status["live"]:
         lines.append(f"  written by {status['live']}")
-    for judge in _rows_in_standing(status["judges"]):
+    for judge in status["judges"]:
         lines.append(f"{judge['judge']}: {judge['state']}, {_landed(judge)}")
         lines += _standing_details_in_words(judge)
         lines += _standing_pace_in_words(judge)
@@ -170,40 +170,39 @@ def status_text(status: Row) -> str:
             lines.append(f"  {judge['error']}")
     lines += [
         f"broken commit record: {name} (its rows are pending again)"
-        for name in cast("Sequence[str]", status["broken_commits"])
+        for name in status["broken_commits"]
     ]
     return "\n".join(lines)
 
 
-def _landed(row: Row) -> str:
+def _landed(row: JsonRow) -> str:
     """How much of what is asked has landed, of a run or of one judge."""
-    asked = "an unknown number" if row["asked"] is None else _count(row["asked"])
-    return f"landed {_count(row['landed'])} of {asked}"
+    asked = "an unknown number" if row["asked"] is None else f"{row['asked']:,}"
+    return f"landed {row['landed']:,} of {asked}"
 
 
-def _standing_details_in_words(row: Row) -> list[str]:
+def _standing_details_in_words(row: JsonRow) -> list[str]:
     """Outcomes, tokens and what is open, of a run or of one judge."""
     lines = []
-    outcomes = cast("Mapping[str, int]", row["outcomes"])
-    if outcomes:
-        named = ", ".join(f"{name} {_count(n)}" for name, n in outcomes.items())
+    if row["outcomes"]:
+        named = ", ".join(f"{name} {n:,}" for name, n in row["outcomes"].items())
         lines.append(f"  outcomes: {named}")
-    tokens = cast("Mapping[str, int]", row["tokens"])
+    tokens = row["tokens"]
     lines.append(
-        f"  tokens: prompt {_count(tokens['prompt'])} ({_count(tokens['cached'])} cached, "
-        f"{_count(tokens['computed'])} computed), generated {_count(tokens['generated'])}"
+        f"  tokens: prompt {tokens['prompt']:,} ({tokens['cached']:,} cached, "
+        f"{tokens['computed']:,} computed), generated {tokens['generated']:,}"
     )
     cost = row.get("cost")
     if isinstance(cost, float):
         lines.append(f"  cost: {cost:,.4g}, by the prices of the sweep")
     if row["owed"]:
-        lines.append(f"  pending: {_count(row['owed'])}")
+        lines.append(f"  pending: {row['owed']:,}")
     if row["failed"]:
-        lines.append(f"  failed and recorded in errors/: {_count(row['failed'])}")
+        lines.append(f"  failed and recorded in errors/: {row['failed']:,}")
     return lines
 
 
-def _standing_pace_in_words(judge: Row) -> list[str]:
+def _standing_pace_in_words(judge: JsonRow) -> list[str]:
     """How fast a judge is, or was on average, and what time it needs for the rest."""
     lines = []
     requests, tokens = judge.get("requests_per_s"), judge.get("tokens_per_s")
@@ -223,23 +222,12 @@ def _rate(value: float, digits: int) -> str:
     return f"{value:,.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
-def _rows_in_standing(value: object) -> Sequence[Row]:
-    """A list of mappings."""
-    return cast("Sequence[Row]", value)
-
-
-def _count(value: object) -> str:
-    """A whole number with thousands apart."""
-    return f"{cast('int', value):,}"
-
-
-def _standing_bytes_in_words(value: object) -> str:
+def _standing_bytes_in_words(size: int) -> str:
     """Bytes as people say them."""
-    size = float(cast("int", value))
     return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / MIB:.1f} MiB"
 
 
-def _toml_like(table: Row, indent: str) -> list[str]:
+def _toml_like(table: JsonRow, indent: str) -> list[str]:
     """A mapping in the manner of TOML, nothing left out."""
     lines: list[str] = []
     for key, value in table.items():
@@ -266,7 +254,7 @@ def _plan_value_in_words(value: object) -> str:
     return str(value)
 
 
-def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
+def unfinished_notice(standing: JsonRow) -> list[Block]:
     """Say that a run is not done, how much is pending of each judge, why, and how to go on.
 
     Examples
@@ -282,8 +270,9 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     """
     if standing["state"] == "done":
         return []
-    landed, failed = (cast(int, standing[name]) for name in ("landed", "failed"))
-    asked, n_pending = (cast("int | None", standing[name]) for name in ("asked", "owed"))
+    asked, landed, n_pending, failed = (
+        standing[name] for name in ("asked", "landed", "owed", "failed")
+    )
     running = standing["state"] == "running"
     what = "still going on" if running else "unfinished"
     counts = f"{landed:,} of {_known(asked)} requests landed, {_known(n_pending)} are pending"
@@ -293,11 +282,10 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
         counts = f"{count_of(landed, 'request')} landed, and how many were asked is not known"
     elif not asked:
         counts = "it ended before anything was asked"
-    judges = cast("Sequence[Row]", standing["judges"])
     stands = Span(f"This run is {what}: {counts}.", "strong")
-    found: list[Block] = [Paragraph([stands, " Every number below rests on what landed."])]
-    found += [
-        *_standing_judges_in_words(judges),
+    found: list[Block] = [
+        Paragraph([stands, " Every number below rests on what landed."]),
+        *_standing_judges_in_words(standing["judges"]),
         *_standing_pending_reasons(standing),
         _standing_next_step(standing, running=running),
     ]
@@ -309,14 +297,12 @@ def _known(n: int | None) -> str:
     return "-" if n is None else f"{n:,}"
 
 
-def _standing_judges_in_words(judges: Sequence[Row]) -> list[Block]:
+def _standing_judges_in_words(judges: Sequence[JsonRow]) -> list[Block]:
     """Counts by judge."""
     if not judges:
         return []
-
     numbers = {
-        name: [cast("int | None", row[name]) for row in judges]
-        for name in ("asked", "landed", "owed", "failed")
+        name: [row[name] for row in judges] for name in ("asked", "landed", "owed", "failed")
     }
     untried = [
         None if n_left is None else max(0, n_left - (failed or 0))
@@ -330,23 +316,19 @@ def _standing_judges_in_words(judges: Sequence[Row]) -> list[Block]:
     return [Table("Requests of each judge; what is pending failed or was not asked yet", columns)]
 
 
-def _standing_pending_reasons(standing: Mapping[str, object]) -> list[Block]:
+def _standing_pending_reasons(standing: JsonRow) -> list[Block]:
     """Why requests are pending, by judge."""
-    judges = cast("Sequence[Row]", standing["judges"])
-    problems = [(str(row["judge"]), str(row["error"])) for row in judges if row["error"]]
+    problems = [(row["judge"], row["error"]) for row in standing["judges"] if row["error"]]
     lines = [f"{judge}: {problem}" for judge, problem in problems]
-    for row in cast("Sequence[Row]", standing.get("reasons", ())):
-        judge, message = str(row["judge"]), str(row["message"])
+    for row in standing.get("reasons", ()):
+        judge, message, kind = row["judge"], row["message"], row["kind"].replace("_", " ")
         if not any(judge == one and problem.startswith(message) for one, problem in problems):
-            n = cast(int, row["requests"])
-            lines.append(
-                f"{judge}: {count_of(n, 'request')} failed "
-                f"({str(row['kind']).replace('_', ' ')}): {message}"
-            )
+            n = count_of(row["requests"], "request")
+            lines.append(f"{judge}: {n} failed ({kind}): {message}")
     return [Paragraph("Why:"), Lines(lines)] if lines else []
 
 
-def _standing_next_step(standing: Mapping[str, object], *, running: bool) -> Paragraph:
+def _standing_next_step(standing: JsonRow, *, running: bool) -> Paragraph:
     """How to go on."""
     run = quote(str(standing["run"]))
     if running:

@@ -140,10 +140,10 @@ def test_benchmarks_with_a_layout_of_their_own_take_no_other(tmp_path):
 
 
 def test_a_written_items_file_is_read_back_as_it_is(tmp_path):
-    from judgerel_ray.importers.catalog import write_items_file
+    from judgerel_ray.importers.verb import items
 
     path = write(tmp_path, {"options": ["2", "1"], "gold": "2"})
-    write_items_file("mine", path, str(tmp_path / "items.parquet"), gold_is="text")
+    items("mine", path, out=str(tmp_path / "items.parquet"), gold_is="text")
     assert golds(str(tmp_path / "items.parquet")) == ["1"]
 
 

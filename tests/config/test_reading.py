@@ -128,7 +128,8 @@ def test_machine_epsilon_is_greedy():
 
 @given(st.floats(min_value=1.0000001e-6, max_value=0.0099999))
 def test_what_engines_would_change_silently_is_refused(temperature):
-    with pytest.raises(SweepError, match=re.escape("ask[0].temperatures: must be 0 or from 0.01")):
+    words = re.escape("ask[0].temperatures[0]: must be 0 or from 0.01")
+    with pytest.raises(SweepError, match=words):
         parse_sweep(sweep_text(ask=f"temperatures = [{temperature!r}]"))
 
 
@@ -136,27 +137,27 @@ def test_what_engines_would_change_silently_is_refused(temperature):
     ("place", "line", "words"),
     [
         # bounds of every key
-        ("judge", "replicas = 0", 'judge[0].replicas: must be at least 1 or "auto", got 0'),
+        ("judge", "replicas = 0", 'judge[0].replicas must be at least 1 or "auto", got 0'),
         ("judge", "replicas = -3", "must be at least 1"),
         ("judge", "max_model_len = 15", "judge[0].max_model_len must be at least 16, got 15"),
         ("judge", "prices = { prompt = -0.1 }", "judge[0].prices.prompt must be at least 0"),
         ("judge", "prices = { completion = -1 }", "judge[0].prices.completion must be at least 0"),
-        ("ask", "temperatures = [-0.1]", "ask[0].temperatures: must be 0 or from 0.01 to 2"),
+        ("ask", "temperatures = [-0.1]", "ask[0].temperatures[0]: must be 0 or from 0.01 to 2"),
         ("ask", "temperatures = [2.1]", "must be 0 or from 0.01 to 2, got 2.1"),
         ("ask", "temperatures = [nan]", "temperatures[0] must be a finite number, got nan"),
         ("ask", "temperatures = [inf]", "temperatures[0] must be a finite number, got inf"),
         ("ask", "temperatures = []", "ask[0].temperatures: must name at least one"),
         ("ask", "temperatures = [1.0, 1]", "must all differ, got [1.0, 1.0]"),
         ("ask", "temperatures = [0, 1e-12]", "must all differ"),
-        ("ask", "replications = 0", "ask[0].replications: must be at least 1, got 0"),
-        ("ask", "replications = -1", "replications must be at least 0, got -1"),
+        ("ask", "replications = 0", "ask[0].replications must be at least 1, got 0"),
+        ("ask", "replications = -1", "replications must be at least 1, got -1"),
         ("ask", "replications = 100_001", "replications must be at most 100000"),
         ("ask", "repeat_greedy = -1", "repeat_greedy must be at least 0"),
         ("ask", "temperatures = [0]\nrepeat_greedy = 100_001", "repeat_greedy must be at most"),
         ("ask", "top_k = -1", "ask[0].top_k must be at least 0, got -1"),
         ("ask", "top_p = 0", "ask[0].top_p must be above 0"),
         ("ask", "top_p = 1.01", "ask[0].top_p must be at most 1"),
-        ("ask", "max_tokens = 0", "ask[0].max_tokens: must be at least 1, got 0"),
+        ("ask", "max_tokens = 0", "ask[0].max_tokens must be at least 1, got 0"),
         (
             "more",
             '[[ask]]\nprotocol = "think_twice"\nbenchmark = "b"\npath = "p"\n'
@@ -246,9 +247,9 @@ def test_a_wrong_key_is_named(place, line, words):
 @pytest.mark.parametrize(
     ("protocol", "line", "words"),
     [
-        ("think_twice", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
-        ("confusion", "thresholds = [0]", "thresholds: must be above 0 and below 1, got 0"),
-        ("confusion", "thresholds = [0.5, 1]", "thresholds: must be above 0 and below 1, got 1"),
+        ("think_twice", "candidates = 0", "ask[0].candidates must be at least 1, got 0"),
+        ("confusion", "thresholds = [0]", "ask[0].thresholds[0] must be above 0.0, got 0"),
+        ("confusion", "thresholds = [0.5, 1]", "ask[0].thresholds[1] must be below 1.0, got 1"),
         ("confusion", "thresholds = [0.5, 0.5]", "thresholds: must all differ, got [0.5, 0.5]"),
         ("confusion", 'thresholds = ["0.5"]', "ask[0].thresholds[0] must be a number, got '0.5'"),
         ("rating", 'definitions = ["medium"]', "ask[0].definitions[0] must be one of"),

@@ -5,8 +5,8 @@ import pytest
 
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.importers import import_people
-from judgerel_ray.importers.catalog import write_judgments_file
 from judgerel_ray.importers.people import numbered_raters
+from judgerel_ray.importers.verb import import_judgments
 from judgerel_ray.tables import items_to_frame
 
 
@@ -96,8 +96,8 @@ def test_labels_of_a_page_are_judgments_of_people(tmp_path):
         "item_id,responder,rater,label,probability\nq1,m,zoe,fail,0.5\nq2,m,zoe,3,1\n"
     )
     out = tmp_path / "people.parquet"
-    assert write_judgments_file("people", [str(tmp_path / f"{n}.csv") for n in ("ann", "zoe")],
-                           str(out)) == 3  # fmt: skip
+    paths = [str(tmp_path / f"{n}.csv") for n in ("ann", "zoe")]
+    assert import_judgments("people", paths, out=str(out)) == 3
     found = pl.read_parquet(out)
     assert found.select("judge", "item_id", "rater", "replication", "verdict", "score",
                         "probability").rows() == [
@@ -110,7 +110,7 @@ def test_labels_of_a_page_are_judgments_of_people(tmp_path):
 def test_a_label_that_is_there_twice_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "labels.csv").write_text("item_id,label\nq1,yes\nq1,no\n")
     with pytest.raises(SweepError, match=r"more than once.*item_id=q1.*a column rater tells"):
-        write_judgments_file("people", [str(tmp_path / "labels.csv")], str(tmp_path / "p.parquet"))
+        import_judgments("people", [str(tmp_path / "labels.csv")], out=str(tmp_path / "p.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
-from judgerel_ray.importers.catalog import write_judgments_file
 from judgerel_ray.importers.table import read_mapping
+from judgerel_ray.importers.verb import import_judgments
 
 
 def released(tmp_path, judge):
@@ -22,14 +22,14 @@ def released(tmp_path, judge):
 
 def test_several_paths_become_one_file(tmp_path):
     paths, out = [released(tmp_path, name) for name in ("j", "k")], str(tmp_path / "out.parquet")
-    assert write_judgments_file("schroeder2024", paths, out) == 4
+    assert import_judgments("schroeder2024", paths, out=out) == 4
     assert pl.read_parquet(out)["judge"].to_list() == ["j", "j", "k", "k"]
 
 
 def test_a_path_that_is_there_twice_is_one_line(tmp_path):
     path = released(tmp_path, "j")
     with pytest.raises(SweepError, match=r"a judgment more than once.*judge=j.*item_id=bbh:x"):
-        write_judgments_file("schroeder2024", [path, path], str(tmp_path / "out.parquet"))
+        import_judgments("schroeder2024", [path, path], out=str(tmp_path / "out.parquet"))
 
 
 ROWS = "id,verdict\nq1,{}\nq2,pass\n"
@@ -40,7 +40,7 @@ def test_files_that_differ_by_a_number_are_repeats_as_for_reduce(tmp_path, forma
     paths = [str(tmp_path / f"run{n}.csv") for n in (2, 10)]
     for path, word in zip(paths, ("pass", "fail"), strict=True):
         Path(path).write_text(ROWS.format(word))
-    write_judgments_file(format_name, paths, out := str(tmp_path / "out.parquet"))
+    import_judgments(format_name, paths, out=(out := str(tmp_path / "out.parquet")))
     found = pl.read_parquet(out).filter(item_id="q1").sort("replication")
     assert found["verdict"].to_list() == ["pass", "fail"]
     assert "each file is a repeat of its own" in "".join(str(one.message) for one in recwarn)
@@ -51,7 +51,7 @@ def test_files_that_nothing_tells_apart_are_refused_as_by_reduce(tmp_path):
     for n, path in enumerate(paths):  # of other questions each, so that no row is there twice
         Path(path).write_text(ROWS.format("pass").replace("q", "q" * (n + 1)))
     with pytest.raises(SweepError, match="no column says what tells them apart"):
-        write_judgments_file("auto", paths, str(tmp_path / "out.parquet"))
+        import_judgments("auto", paths, out=str(tmp_path / "out.parquet"))
 
 
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")

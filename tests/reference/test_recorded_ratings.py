@@ -19,8 +19,8 @@ import pytest
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.confusion.confusion import people_table
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.importers import TableMapping
-from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
+from judgerel_ray.importers.verb import import_judgments
+from judgerel_ray.importers.verb import items as write_items
 from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.stats import krippendorff_alpha
 from tests.opening import coefficients as coefficients_of
@@ -37,14 +37,14 @@ REPEATS = [f"s{n}" for n in range(8)]
 FILES = {
     "Vicuna, 1 to 5": (
         "gpt4_3x_vicuna",
-        TableMapping(
+        dict(
             columns={"item_id": "question_id", "responder": "response_model"},
             values={"judge": "gpt-4", "scale": "points5"},
         ),
     ),
     REWARDBENCH: (
         "repeated8_rewardbench2",
-        TableMapping(
+        dict(
             columns={"item_id": "subset,item", "responder": "response_idx"},
             repeats="s[0-7]",
             missing=("-1",),
@@ -53,7 +53,7 @@ FILES = {
     ),
     "MT-Bench pairs, A tie B": (
         "pairwise_3reps_mtbench",
-        TableMapping(
+        dict(
             columns={
                 "item_id": r"cmp_index:^(\d+);", "responder": "cmp_index", "verdict": "extracted",
             },
@@ -62,14 +62,14 @@ FILES = {
     ),
     "AlpacaFarm pairs, 1 2": (
         "alpaca_gpt4_b1_4seeds",
-        TableMapping(
+        dict(
             columns={"item_id": "pair_id", "replication": "seed", "verdict": "preference"},
             order=("1", "2"),
         ),
     ),
     "coin flip, A tie B": (
         "coinflip_t0_10reps",
-        TableMapping(columns={"item_id": "item"}, order=("A", "tie", "B")),
+        dict(columns={"item_id": "item"}, order=("A", "tie", "B")),
     ),
 }  # fmt: skip
 
@@ -114,7 +114,7 @@ def reduced(recordings, tmp_path_factory):
         file, mapping = FILES[name]
         out = str(tmp_path_factory.mktemp("imported") / f"{file}.parquet")
         source = str(recordings / FOLDER / f"{file}.parquet")
-        write_judgments_file("table", [source], out, mapping=mapping)
+        import_judgments("table", [source], out=out, **mapping)
         options = ReduceOptions(measurement=LEVELS, missing=("drop",), coefficients=ALPHA)
         return out, coefficients_of(out, options)
 
@@ -233,11 +233,11 @@ def test_agreement_falls_with_temperature_on_each_subset(recordings):
 def summeval(recordings, tmp_path_factory):
     """Items of SummEval, and the coefficients of its people."""
     folder = tmp_path_factory.mktemp("summeval")
-    items, out = str(folder / "items.parquet"), str(folder / "people.parquet")
-    write_items_file("summeval", str(recordings / "items"), items)
-    assert write_judgments_file("people", [items], out) == 15360
+    rated, out = str(folder / "items.parquet"), str(folder / "people.parquet")
+    write_items("summeval", str(recordings / "items"), out=rated)
+    assert import_judgments("people", [rated], out=out) == 15360
     options = ReduceOptions(measurement=LEVELS, coefficients=ALPHA)
-    return pl.read_parquet(items), coefficients_of(out, options)
+    return pl.read_parquet(rated), coefficients_of(out, options)
 
 
 def test_people_of_summeval_agree_as_the_package_says(summeval, recordings):

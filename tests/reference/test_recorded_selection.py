@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.importers.catalog import write_judgments_file
+from judgerel_ray.importers.verb import import_judgments
 from judgerel_ray.stats import clopper_pearson
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "recorded-selection.md"
@@ -29,7 +29,7 @@ def claude(recordings, tmp_path_factory):
     """The recorded answers, their file's rows, and what selection says of them."""
     file = tmp_path_factory.mktemp("recorded") / "answers.parquet"
     source = recordings / "seed004" / "monolithic_claude.parquet"
-    write_judgments_file("bergman2025", [str(source)], str(file))
+    import_judgments("bergman2025", [str(source)], out=str(file))
     strict = judgerel_ray.select(file, risk=0.1, resamples=1).guarantees
     assert strict["undefined"].to_list() == ["risk_too_high"]  # as the page says
     answers = pl.read_parquet(file).filter(pl.col("stage") == "choose")

@@ -23,7 +23,7 @@ from judgerel_ray.blocks.result import rows_json
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.core.verb import all_verbs
-from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
+from judgerel_ray.importers.verb import import_judgments, items
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.outputs import output_to
@@ -399,8 +399,8 @@ def test_python_functions_hold_the_same_rule(here):
     frame = pl.DataFrame({"value": [1.0], "undefined": [None]})
     before = everything(here)
     for act in (
-        lambda: write_judgments_file("table", ["a.parquet"], "a.parquet", force=True),
-        lambda: write_items_file("mine", "items.parquet", "./items.parquet", force=True),
+        lambda: import_judgments("table", ["a.parquet"], out="a.parquet", force=True),
+        lambda: items("mine", "items.parquet", out="./items.parquet", force=True),
         lambda: write_coefficients(frame, "a.csv", reads=["a.csv"], force=True),
         lambda: write_coefficients(frame, "a.csv"),
         lambda: write_coefficients(frame, "run/items.parquet", force=True),

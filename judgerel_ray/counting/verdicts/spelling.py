@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.core import Outcome
+from judgerel_ray.core.text import some_of
 from judgerel_ray.counting.columns import (
     NO_VALUE,
     OFTEN_NO_VALUE,
@@ -200,16 +201,18 @@ class Spellings:
         ranked = ranked.sort("n", "text", descending=[True, False])
         verdicts = ranked.drop_nulls("shown")
         if self.is_marked:
-            found_lines.append(f"read without brackets: {_listed([*verdicts['text']], ', ')}")
+            found_lines.append(f"read without brackets: {listed_words(verdicts['text'].to_list())}")
         if words := _verdict_spelling_groups(verdicts.select("text", "shown"), " = "):
-            found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
+            found_lines.append(
+                f"treated as the same verdict: {listed_words(words, '; ')} ({_KEPT} separate)"
+            )
         each_once = verdicts["shown"].unique(maintain_order=True)
         if not all(map(_is_plain, each_once)) and (
             alike := _verdict_spelling_groups(_as_drawn(each_once), ", ")
         ):
             same = "write them in one way if they are one"
             found_lines.append(
-                f"look alike, counted as different verdicts: {_listed(alike)}; {same}"
+                f"look alike, counted as different verdicts: {listed_words(alike, '; ')}; {same}"
             )
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
@@ -305,15 +308,12 @@ def comma_line(seen: pl.DataFrame) -> str | None:
     )
     if found.is_empty():
         return None
-    each = [
-        f"{_quoted_verdict_spelling(text)} ({n:,})"
-        for text, n in found.select("text", "n").iter_rows()
-    ]
-    are = "is no number" if len(each) == 1 else "are no numbers"
+    are = "is no number" if found.height == 1 else "are no numbers"
     point = str(found["text"][0]).strip().replace(",", ".")
-    first = "it is one" if len(each) == 1 else "they are"
+    first = "it is one" if found.height == 1 else "they are"
     return (
-        f"a comma makes a number a word: {_listed(each, ', ')} {are}; write {point} where {first}"
+        f"a comma makes a number a word: {_verdict_spelling_counts(found)} {are}; write {point} "
+        f"where {first}"
     )
 
 
@@ -414,7 +414,7 @@ def _verdict_spelling_counts(words: pl.DataFrame) -> str:
         f"{_quoted_verdict_spelling(text)} ({n:,})"
         for text, n in words.select("text", "n").iter_rows()
     ]
-    return _listed(each, ", ")
+    return listed_words(each)
 
 
 def _quoted_verdict_spelling(text: str) -> str:
@@ -422,12 +422,12 @@ def _quoted_verdict_spelling(text: str) -> str:
     return text if text and text == text.strip() and text.isprintable() else repr(text)
 
 
-def _listed(parts: list[str], sign: str = "; ") -> str:
-    """The first of many parts."""
+def listed_words(parts: Sequence[str], between: str = ", ") -> str:
+    """The first of many words, and how many more there are.
 
-    def all_of() -> Iterator[str]:
-        yield from parts[:_MOST_QUOTED]
-        if len(parts) > _MOST_QUOTED:
-            yield f"and {len(parts) - _MOST_QUOTED} more"
-
-    return sign.join(all_of())
+    Examples
+    --------
+    >>> listed_words("ABCDEFGH")
+    'A, B, C, D, E, F, and 2 more'
+    """
+    return some_of(parts, _MOST_QUOTED, between=between, others="and {n:,} more")

@@ -23,6 +23,7 @@ from judgerel_ray.importers.logs.reading import (
     having,
     mapping,
     named_by,
+    objects,
     passed,
     records,
     sight,
@@ -56,15 +57,15 @@ def _promptfoo_log_judgments(path: str) -> Iterator[LogRow]:
     by its reason, the second where PASS stands beside a score of 0. Both are no verdicts;
     nor is what has a ``graderError`` of another kind, which failed.
     """
-    at = _RESULTS if sight(path).kind == "document" else ()
-    default = UNNAMED
-    if at:
-        config = next((one for where, one in values(path) if where == ("config", "defaultTest")), 0)
-        default = (
-            _grader_name_in_log(mapping(mapping(config).get("options")).get("provider")) or default
-        )
-    for _, record in records(path, at):
-        yield from _promptfoo_result(mapping(record), default)
+    config = next((one for at, one in values(path) if at == ("config", "defaultTest")), None)
+    default = _grader_of_options(mapping(config)) or UNNAMED
+    for _, record in records(path, _RESULTS):
+        yield from _promptfoo_result(record, default)
+
+
+def _grader_of_options(tested: Mapping[str, object]) -> str | None:
+    """The grader that the options of a test, or of all tests, name."""
+    return _grader_name_in_log(mapping(tested.get("options")).get("provider"))
 
 
 def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[LogRow]:
@@ -76,7 +77,7 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Lo
         for name, value in mapping(record.get("vars") or test.get("vars")).items()
         if name != "sessionId" and not name.startswith("_")
     }
-    grader = _grader_name_in_log(mapping(test.get("options")).get("provider")) or default
+    grader = _grader_of_options(test) or default
     provider = mapping(record.get("provider"))
     responder = text(provider.get("label")) or text(provider.get("id")) or "unnamed"
     if record.get("promptIdx"):
@@ -108,25 +109,23 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Lo
         times[metric] += 1
         criterion = metric if times[metric] == 1 else f"{metric} {times[metric]}"
         reason, score = text(graded.get("reason")), finite_number(graded.get("score"))
+        named = _grader_name_in_log(assertion.get("provider"))
+        meta = mapping(graded.get("metadata"))
         outcome = None
         if kind != _HUMAN and reason and not score and _UNREAD.search(reason):
             outcome = Outcome.UNPARSED
-        elif mapping(graded.get("metadata")).get("graderError"):
+        elif meta.get("graderError"):
             outcome = Outcome.FAILED
         elif kind != _HUMAN and graded.get("pass") is True and score == 0:
             outcome = Outcome.CONFLICTING
         yield replace(
             answer,
-            judge=PEOPLE
-            if kind == _HUMAN
-            else _grader_name_in_log(assertion.get("provider")) or grader,
+            judge=PEOPLE if kind == _HUMAN else named or grader,
             criterion=criterion,
             verdict=None if outcome else passed(graded.get("pass")),
             outcome=outcome,
             reply=reason,
-            prompt=_grader_prompt_in_log(
-                mapping(graded.get("metadata")).get("renderedGradingPrompt")
-            ),
+            prompt=_grader_prompt_in_log(meta.get("renderedGradingPrompt")),
             reference=text(assertion.get("value")),
         )
 
@@ -160,7 +159,7 @@ _COMPUTED = frozenset({"Exact Match", "Pattern Match", "Json Correctness", "Tool
 
 
 def _deepeval_known(seen: Sight) -> bool:
-    return any("metricsData" in seen.record(*path) for path in _DEEPEVAL)
+    return any("metricsData" in mapping(seen.first.get(path)) for path in _DEEPEVAL)
 
 
 def _deepeval_log_judgments(path: str) -> Iterator[LogRow]:
@@ -172,8 +171,7 @@ def _deepeval_log_judgments(path: str) -> Iterator[LogRow]:
     verdict. Fields that hold nothing are not written.
     """
     for at in (one for one in _DEEPEVAL if one in sight(path).first):
-        for _, found in records(path, at):
-            case = mapping(found)
+        for _, case in records(path, at):
             asked = case.get("input") or case.get("turns")
             name = text(case.get("name")) or ""
             if not name or _NUMBERED.fullmatch(name):
@@ -189,7 +187,7 @@ def _deepeval_log_judgments(path: str) -> Iterator[LogRow]:
             )
             metrics = [
                 (one, judge)
-                for one in _objects_of_log_list(case.get("metricsData"))
+                for one in objects(case.get("metricsData"))
                 for judge in [text(one.get("evaluationModel"))]
                 if judge is not None or one.get("name") not in _COMPUTED
             ]
@@ -215,12 +213,6 @@ def _log_passages_text(parts: object) -> str | None:
     return "\n\n".join(map(str, parts)) if isinstance(parts, list) else text(parts)
 
 
-def _logged_trace_assessments(record: Mapping[str, object]) -> list[object]:
-    """Assessments of a trace, wherever this version keeps them."""
-    found = record.get("assessments") or mapping(record.get("info")).get("assessments")
-    return found if isinstance(found, list) else []
-
-
 def _mlflow_log_traces_path(seen: Sight) -> Path:
     return ("traces",) if seen.kind == "document" and ("traces",) in seen.first else ()
 
@@ -239,8 +231,7 @@ def _mlflow_log_judgments(path: str) -> Iterator[LogRow]:
     judge's is a row of people, and the judge's stays. Assessments by code and expectations are left
     out.
     """
-    for _, found in records(path, _mlflow_log_traces_path(sight(path))):
-        record = mapping(found)
+    for _, record in records(path, _mlflow_log_traces_path(sight(path))):
         info = mapping(record.get("info"))
         meta = mapping(info.get("trace_metadata") or record.get("trace_metadata"))
         asked = text(
@@ -256,56 +247,45 @@ def _mlflow_log_judgments(path: str) -> Iterator[LogRow]:
             trace = f"{asked[:_SHORT]}#{named_by(asked)}"
         judged = [
             (one, mapping(one.get("source")), feedback)
-            for one in map(mapping, _logged_trace_assessments(record))
+            for one in objects(record.get("assessments") or info.get("assessments"))
             if (feedback := mapping(one.get("feedback")))
             and mapping(one.get("source")).get("source_type") != "CODE"
         ]
+        row = LogRow(judge=NOBODY, item_id=trace or "", question=asked, answer=answer)
         if not judged:
-            failed = Outcome.FAILED if info.get("state") == "ERROR" else None
-            yield LogRow(
-                judge=NOBODY, item_id=trace or "", question=asked, answer=answer, outcome=failed
-            )
+            yield replace(row, outcome=Outcome.FAILED if info.get("state") == "ERROR" else None)
         for one, source, feedback in judged:
-            kind = str(source.get("source_type"))
+            is_person = source.get("source_type") == "HUMAN"
             yield from _log_rows_of_value(
                 feedback.get("value"),
-                {
-                    "judge": PEOPLE
-                    if kind == "HUMAN"
-                    else text(source.get("source_id")) or UNNAMED,
-                    "item_id": trace or text(one.get("trace_id")) or "",
-                    "reply": text(one.get("rationale")),
-                    "question": asked,
-                    "answer": answer,
-                    "outcome": Outcome.FAILED if feedback.get("error") else None,
-                },
-                text(one.get("assessment_name") or one.get("name")),
+                replace(
+                    row,
+                    judge=PEOPLE if is_person else text(source.get("source_id")) or UNNAMED,
+                    item_id=trace or text(one.get("trace_id")) or "",
+                    criterion=text(one.get("assessment_name") or one.get("name")),
+                    reply=text(one.get("rationale")),
+                    outcome=Outcome.FAILED if feedback.get("error") else None,
+                ),
             )
 
 
-def _log_rows_of_value(
-    value: object, row: Mapping[str, object], name: str | None
-) -> Iterator[LogRow]:
+def _log_rows_of_value(value: object, row: LogRow) -> Iterator[LogRow]:
     """Rows of a value of any kind; of an object one for each of its fields."""
     if isinstance(value, dict):
         for part, inner in value.items():
-            yield from _log_rows_of_value(inner, row, f"{name}.{part}" if name else str(part))
-        return
-    stated: dict[str, object] = {"verdict": text(value)}
-    if row.get("outcome"):
-        stated = {}
+            name = f"{row.criterion}.{part}" if row.criterion else str(part)
+            yield from _log_rows_of_value(inner, replace(row, criterion=name))
+    elif row.outcome:
+        yield row
     elif isinstance(value, bool):
-        stated = {"verdict": passed(value)}
+        yield replace(row, verdict=passed(value))
     elif isinstance(value, int | float):
-        stated = {"score": finite_number(value)}
-    yield LogRow(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
+        yield replace(row, score=finite_number(value))
+    else:
+        yield replace(row, verdict=text(value))
 
 
 _REMARKS = frozenset({"TEXT", "CORRECTION"})
-
-
-def _langfuse_log_scores_path(seen: Sight) -> Path:
-    return ("data",) if seen.kind == "document" else ()
 
 
 def _langfuse_log_judgments(path: str) -> Iterator[LogRow]:
@@ -315,8 +295,7 @@ def _langfuse_log_judgments(path: str) -> Iterator[LogRow]:
     program sent, called ``api``. A boolean is its value, for version 2 alone has words beside it.
     ``TEXT`` and ``CORRECTION`` are remarks and no verdicts: left out.
     """
-    for place, found in records(path, _langfuse_log_scores_path(sight(path))):
-        one = mapping(found)
+    for place, one in records(path, ("data",)):
         source, kind = (str(one.get(name)).upper() for name in ("source", "dataType"))
         if kind in _REMARKS:
             continue
@@ -381,13 +360,14 @@ def _otel_log_judgments(path: str) -> Iterator[LogRow]:
     """
     seen = sight(path)
     at = [group[:1] for group in _GROUPS if group[:1] in seen.first]
-    found: Iterable[tuple[object, object]] = records(path)
+    found: Iterable[Mapping[str, object]] = (record for _, record in records(path))
     if seen.kind == "document" and at:
-        found = ((n, {one[0]: [part]}) for one in at for n, part in records(path, one))
-    for _, record in found:
-        for event in _otel_log_events(mapping(record)):
+        found = ({one[0]: [part]} for one in at for _, part in records(path, one))
+    for record in found:
+        for event in _otel_log_events(record):
             stated = _otel_log_attributes(event.get("attributes"))
             failed = stated.get("error.type") is not None
+            value = stated.get("gen_ai.evaluation.score.value")
             label = text(stated.get("gen_ai.evaluation.score.label"))
             if label == "unknown" and stated.get("gen_ai.operation.name") == "evaluation":
                 label = None
@@ -395,9 +375,7 @@ def _otel_log_judgments(path: str) -> Iterator[LogRow]:
                 item_id=text(stated.get("gen_ai.response.id")) or _log_record_span(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
                 verdict=None if failed else label,
-                score=None
-                if failed
-                else finite_number(stated.get("gen_ai.evaluation.score.value")),
+                score=None if failed else finite_number(value),
                 outcome=Outcome.FAILED if failed else None,
                 reply=text(stated.get("gen_ai.evaluation.explanation")),
             )
@@ -413,22 +391,17 @@ def _log_record_span(record: Mapping[str, object]) -> str:
 def _otel_log_events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """Events of evaluation in a record of OTLP, or in the span or record that is one."""
     held = (
-        _objects_of_log_list(within.get(inner))
+        objects(within.get(inner))
         for outer, scope, inner in _GROUPS
-        for group in _objects_of_log_list(record.get(outer))
-        for within in _objects_of_log_list(group.get(scope))
+        for group in objects(record.get(outer))
+        for within in objects(group.get(scope))
     )
     for one in chain([record], chain.from_iterable(held)):
         if _otel_log_event_name(one) == _EVENT:
             yield one
-        for event in _objects_of_log_list(one.get("events")):
+        for event in objects(one.get("events")):
             if _otel_log_event_name(event) == _EVENT:
                 yield {**event, "spanId": _log_record_span(one)}
-
-
-def _objects_of_log_list(value: object) -> Iterator[Mapping[str, object]]:
-    """Objects of a list."""
-    return map(mapping, value if isinstance(value, list) else [])
 
 
 def _otel_log_attributes(raw: object) -> dict[str, object]:
@@ -437,7 +410,7 @@ def _otel_log_attributes(raw: object) -> dict[str, object]:
         return raw
     return {
         str(one.get("key")): next(iter(mapping(one.get("value")).values()), None)
-        for one in _objects_of_log_list(raw)
+        for one in objects(raw)
     }
 
 

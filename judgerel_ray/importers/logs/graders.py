@@ -6,9 +6,10 @@ The verdict on a pair is the name of the model preferred, its label where its an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import PurePosixPath
-from typing import Any
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import (
@@ -16,8 +17,8 @@ from judgerel_ray.importers.logs.reading import (
     UNNAMED,
     LogFormat,
     LogRow,
-    Path,
     Sight,
+    as_list,
     finite_number,
     having,
     mapping,
@@ -52,8 +53,7 @@ def _fastchat_log_judgments(path: str) -> Iterator[LogRow]:
     of question: it is the definition. Files of arena-bench, from which arena-hard came, are such
     ones without a judge.
     """
-    for _, found in records(path):
-        record = mapping(found)
+    for _, record in records(path):
         judge = record.get("judge")
         named = judge if isinstance(judge, list) else [judge, None]
         item = f"{record.get('question_id')}"
@@ -123,34 +123,31 @@ def _arena_log_judgments(path: str) -> Iterator[LogRow]:
     game may be null: it failed. The label is A, B, or what was recorded; how strong a preference is
     (``A>>B``) is left out of the verdict.
     """
-    for _, found in records(path):
-        record = mapping(found)
-        games = record.get("games")
+    for _, record in records(path):
         item = str(record.get("uid") or record.get("question_id"))
         model = str(record.get("model"))
         baseline = str(record.get("baseline") or _BASELINES)
+        games = record.get("games")
         for order, game in enumerate(games if isinstance(games, list) else []):
             stated = mapping(game)
             judgment = stated.get("judgment")
             reply = text(mapping(judgment).get("answer") or judgment)
-            row = {
-                "judge": text(record.get("judge")) or UNNAMED,
-                "item_id": item,
-                "benchmark": text(record.get("category")),
-                "reply": reply,
-                "question": text(stated.get("user_prompt") or stated.get("prompt")),
-            }
+            row = LogRow(
+                judge=text(record.get("judge")) or UNNAMED, item_id=item, reply=reply,
+                benchmark=text(record.get("category")),
+                question=text(stated.get("user_prompt") or stated.get("prompt")),
+            )  # fmt: skip
             score = stated.get("score")
             if isinstance(score, int | float) and not isinstance(score, bool):
                 single = None if score < 0 else finite_number(score)
-                yield LogRow(responder=model, score=single, **row)  # type: ignore[arg-type]
+                yield replace(row, responder=model, score=single)
                 continue
             shown = (model, baseline) if order % 2 else (baseline, model)
             verdict, outcome = _arena_log_preference(score, reply, shown)
-            yield LogRow(
-                responder=f"{model} vs {baseline}", option_order=order % 2, n_options=2,
+            yield replace(
+                row, responder=f"{model} vs {baseline}", option_order=order % 2, n_options=2,
                 verdict=verdict, label=_place(verdict, shown),
-                outcome=Outcome.FAILED if game is None else outcome, **row,  # type: ignore[arg-type]
+                outcome=Outcome.FAILED if game is None else outcome,
             )  # fmt: skip
 
 
@@ -182,8 +179,7 @@ def _alpaca_log_judgments(path: str) -> Iterator[LogRow]:
     ``alpaca_eval/metrics/winrate.py`` it counts as 1.5. Which answer was shown first
     is drawn by a rule from a seed and not stored, so that no label is known.
     """
-    for _, found in records(path):
-        record = mapping(found)
+    for _, record in records(path):
         models = (str(record.get("generator_1")), str(record.get("generator_2")))
         preference = finite_number(record.get("preference"))
         won = None
@@ -212,7 +208,6 @@ ALPACA_EVAL = LogFormat(
 
 
 _SIDES = ("chosen", "rejected")
-_LETTERS = ("A", "B")
 
 
 def _prometheus_log_judgments(path: str) -> Iterator[LogRow]:
@@ -225,67 +220,56 @@ def _prometheus_log_judgments(path: str) -> Iterator[LogRow]:
     before ``[RESULT]``. ``gpt4_score`` are those of another judge, ``human_score`` those of people.
     """
     judge = PurePosixPath(path).parent.name.removesuffix("-outputs") or UNNAMED
-    for _, found in records(path):
-        one = mapping(found)
+    for _, one in records(path):
         asked = _first_log_field_text(one, "orig_instruction", "instruction", "input")
         answer = _first_log_field_text(one, "orig_response", "response")
-        answers = {letter: text(one.get(f"orig_response_{letter}")) for letter in _LETTERS}
+        answers = {letter: text(one.get(f"orig_response_{letter}")) for letter in _PLACES}
         name = _first_log_field_text(one, "uid", "id", "idx")
         item = name or named_by(
             [asked, answer] if answer else [asked, *sorted(map(str, answers.values()))]
         )
-        scores, outputs = (
-            _log_value_as_list(one.get("prometheus_score")),
-            _log_value_as_list(one.get("prometheus_output")),
-        )
+        scores = as_list(one.get("prometheus_score"))
+        outputs = as_list(one.get("prometheus_output"))
         apart = bool(scores) and all(isinstance(score, list) for score in scores)
         good = text(one.get("chosen"))
-        known: dict[str, Any] = {"item_id": item, "question": asked}
-        for place, side in enumerate(_SIDES if apart else (None,)):
-            runs = _log_value_at_place(scores, place, []) if apart else scores
-            replies = _log_value_at_place(outputs, place, []) if apart else outputs
+        known = LogRow(
+            item_id=item, question=asked, answer=answer,
+            responder=text(one.get("response_source")),
+        )  # fmt: skip
+        runs = _scores_with_replies(scores, outputs)
+        sides = zip(_SIDES, runs, strict=False) if apart else [(None, (scores, outputs))]
+        for side, (given, replies) in sides:
             letter = good if side == _SIDES[0] else {"A": "B", "B": "A"}.get(good or "")
             judged = answers.get(letter or "") if apart else answer
-            for run, score in enumerate(_log_value_as_list(runs)):
-                reply = text(_log_value_at_place(_log_value_as_list(replies), run, None))
+            for score, output in _scores_with_replies(given, replies):
+                reply = text(output)
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 conflicts = read.outcome is Outcome.CONFLICTING
                 scored = finite_number(score) if read.score is None else read.score
-                picked = score if score in _LETTERS else None
-                yield LogRow(
-                    **known, judge=judge, answer=judged, reply=reply,
-                    responder=side or text(one.get("response_source")),
+                picked = score if score in _PLACES else None
+                yield replace(
+                    known, judge=judge, answer=judged, reply=reply,
+                    responder=side or known.responder,
                     score=None if conflicts else scored, out_of=read.out_of,
                     verdict=picked, label=picked,
                     outcome=Outcome.CONFLICTING if conflicts else None,
-                    gold=good if picked and good in _LETTERS else None,
+                    gold=good if picked and good in _PLACES else None,
                     n_options=2 if picked else None,
                 )  # fmt: skip
-        replies = _log_value_as_list(one.get("gpt4_feedback"))
-        for run, score in enumerate(_log_value_as_list(one.get("gpt4_score"))):
-            yield LogRow(
-                **known, judge="gpt4", answer=answer, responder=text(one.get("response_source")),
-                score=finite_number(score), reply=text(_log_value_at_place(replies, run, None)),
-            )  # fmt: skip
-        for score in _log_value_as_list(one.get("human_score")):
-            yield LogRow(
-                **known, judge=PEOPLE, answer=answer, responder=text(one.get("response_source")),
-                score=finite_number(score),
-            )  # fmt: skip
+        for score, output in _scores_with_replies(one.get("gpt4_score"), one.get("gpt4_feedback")):
+            yield replace(known, judge="gpt4", score=finite_number(score), reply=text(output))
+        for score in as_list(one.get("human_score")):
+            yield replace(known, judge=PEOPLE, score=finite_number(score))
+
+
+def _scores_with_replies(scores: object, replies: object) -> Iterator[tuple[object, object]]:
+    """Scores, each with the reply that gave it; None where there are fewer replies."""
+    return zip(as_list(scores), chain(as_list(replies), repeat(None)), strict=False)
 
 
 def _first_log_field_text(one: Mapping[str, object], *names: str) -> str | None:
     """The first of some fields that holds anything, as text."""
     return next((found for name in names if (found := text(one.get(name))) is not None), None)
-
-
-def _log_value_at_place(values: list[object], place: int, otherwise: object) -> object:
-    return values[place] if place < len(values) else otherwise
-
-
-def _log_value_as_list(value: object) -> list[object]:
-    """A list, or the one value as a list; of nothing none."""
-    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 _BIGGEN = {"capability", "task", "response_model_name", "score"}
@@ -303,14 +287,14 @@ def _biggen_log_judgments(path: str) -> Iterator[LogRow]:
     """
     seen = sight(path)
     if seen.kind == "document" and not seen.record().keys() >= _BIGGEN:
-        found = ((where[0], one) for where, one in values(path, depth=1))
+        found: Iterable[tuple[object, object]] = ((at[0], one) for at, one in values(path, depth=1))
     else:
-        found = ((None, one) for _, one in records(path))  # type: ignore[misc]
+        found = ((None, one) for _, one in records(path))
     for name, record in found:
         one = mapping(record)
         judge = text(one.get("eval_model_name")) or UNNAMED
         # A reply that held no score after ten tries has none.
-        for score in _log_value_as_list(one.get("score")) or [None]:
+        for score in as_list(one.get("score")) or [None]:
             yield LogRow(
                 judge=judge, item_id=text(one.get("id")) or str(name), score=finite_number(score),
                 benchmark=text(one.get("capability")), question=text(one.get("input")),
@@ -328,12 +312,8 @@ def _unitxt_record_scores(record: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(mapping(record.get("score")).get("instance")) or record
 
 
-def _unitxt_at(seen: Sight) -> Path:
-    return ("instances",) if seen.kind == "document" else ()
-
-
 def _unitxt_known(seen: Sight) -> bool:
-    names = _unitxt_record_scores(seen.record(*_unitxt_at(seen)))
+    names = _unitxt_record_scores(seen.record("instances"))
     direct = any(name.endswith(_SELECTED) and name[: -len(_SELECTED)] in names for name in names)
     return direct or any(re.fullmatch(r"\w+_contest_results", name) for name in names)
 
@@ -344,8 +324,7 @@ def _unitxt_log_judgments(path: str) -> Iterator[LogRow]:
     unitxt replaces a reply that names no option by the option whose spelling is nearest: an option
     that its reply (``<s>_option_selection_completion``) does not hold is no verdict.
     """
-    for place, found in records(path, _unitxt_at(sight(path))):
-        record = mapping(found)
+    for place, record in records(path, ("instances",)):
         one = _unitxt_record_scores(record)
         if any(name.endswith("_contest_results") for name in one):
             raise SweepError(
@@ -381,17 +360,13 @@ def _logged_reply_holds_option(reply: str, option: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", reply, re.I) is not None
 
 
-def _evalassist_at(seen: Sight) -> Path:
-    return ("results",) if seen.kind == "document" else ()
-
-
 def _evalassist_record_result(record: Mapping[str, object]) -> Mapping[str, object]:
     """The result, which the API puts beside its ``id``."""
     return mapping(record.get("result")) or record
 
 
 def _evalassist_known(seen: Sight) -> bool:
-    record = _evalassist_record_result(seen.record(*_evalassist_at(seen)))
+    record = _evalassist_record_result(seen.record("results"))
     return {"selected_option", "criteria", "instance"} <= record.keys() or (
         "per_system_results" in record
     )
@@ -405,8 +380,8 @@ def _evalassist_log_judgments(path: str) -> Iterator[LogRow]:
     one whose option is kept, and taken for all of them. ``positional_bias.result`` is the other
     order.
     """
-    for place, found in records(path, _evalassist_at(sight(path))):
-        one = _evalassist_record_result(mapping(found))
+    for place, record in records(path, ("results",)):
+        one = _evalassist_record_result(record)
         if "per_system_results" in one:
             raise SweepError(
                 "judgments of pairs by EvalAssist are not read",
@@ -419,11 +394,9 @@ def _evalassist_log_judgments(path: str) -> Iterator[LogRow]:
                 continue
             meta = mapping(result.get("metadata"))
             criteria = mapping(result.get("criteria")) or mapping(one.get("criteria"))
-            options = map(mapping, _log_value_as_list(criteria.get("options")))
+            options = map(mapping, as_list(criteria.get("options")))
             scores = {text(opt.get("name")): finite_number(opt.get("score")) for opt in options}
-            repeats = _log_value_as_list(
-                mapping(meta.get("self_consistency")).get("selected_options")
-            )
+            repeats = as_list(mapping(meta.get("self_consistency")).get("selected_options"))
             failed = bool(meta.get("generation_failed") or meta.get("final_fallback_chosen"))
             for option in repeats or [result.get("selected_option")]:
                 verdict = None if failed else text(option)

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from judgerel_ray.importers.logs.reading import (
     is_zip,
     mapping,
     member,
+    objects,
     records,
     text,
     unless_scored,
@@ -50,23 +52,19 @@ def _lm_eval(path: str) -> Iterator[LogRow]:
     name = PurePosixPath(path)
     task = re.sub(r"_\d{4}-\d\d-\d\d.*$", "", name.name.removeprefix("samples_"))
     task = task.removesuffix(".jsonl")
-    for _, found in records(path):
-        one = mapping(found)
-        shared = {
-            "judge": name.parent.name or UNNAMED,
-            "item_id": str(one.get("doc_id")),
-            "benchmark": task,
-            "definition": text(one.get("filter")),
-            "question": text(one.get("arguments")),
-        }
+    for _, one in records(path):
+        asked = LogRow(
+            judge=name.parent.name or UNNAMED, item_id=str(one.get("doc_id")), benchmark=task,
+            definition=text(one.get("filter")), question=text(one.get("arguments")),
+        )  # fmt: skip
         for answer in _lmeval_record_answers(one.get("filtered_resps")):
             gold = text(one.get("target"))
-            yield LogRow(criterion="answer", verdict=answer, gold=gold, **shared)  # type: ignore[arg-type]
+            yield replace(asked, criterion="answer", verdict=answer, gold=gold)
         metrics = one.get("metrics")
         for metric in metrics if isinstance(metrics, list) else []:
             value = one.get(str(metric))
             for single in value if isinstance(value, list) else [value]:
-                yield LogRow(criterion=str(metric), score=finite_number(single), **shared)  # type: ignore[arg-type]
+                yield replace(asked, criterion=str(metric), score=finite_number(single))
 
 
 def _lmeval_record_answers(filtered: object) -> list[str | None]:
@@ -101,18 +99,17 @@ def _batch_log_judgments(path: str) -> Iterator[LogRow]:
     unique, so that repeats must have put their number behind it (``q7-r3``, ``q7_rep3``); several
     ``choices`` are replications. Verdicts are read by :func:`.read_free_reply`.
     """
-    for _, found in records(path):
-        record = mapping(found)
+    for _, record in records(path):
         name = str(record.get("custom_id"))
         repeat = _REPEAT.fullmatch(name)
         response = mapping(record.get("response"))
         body = mapping(response.get("body"))
-        choices = body.get("choices")
+        choices = objects(body.get("choices"))
         item, judge = repeat[1] if repeat else name, text(body.get("model")) or UNNAMED
-        if record.get("error") or not isinstance(choices, list) or not choices:
+        if record.get("error") or not choices:
             yield LogRow(item_id=item, judge=judge, outcome=Outcome.FAILED)
             continue
-        for choice in map(mapping, choices):
+        for choice in choices:
             message = mapping(choice.get("message"))
             reply = content_text(message.get("content")) or text(choice.get("text"))
             reply = reply and drop_moved_thought(reply, message_thought(message))
@@ -202,7 +199,7 @@ def _inspect_opened(path: str) -> Iterator[tuple[Mapping[str, object], _Samples]
             elif where[0] == "eval" and len(where) == 2:
                 asked[where[1]] = one
         asked["scorers"] = scorers
-        yield asked, lambda: (mapping(one) for _, one in records(path, ("samples",)))
+        yield asked, lambda: (one for _, one in records(path, ("samples",)))
         return
     with zipped(path) as archive:
         found, n_copies = members_of(archive)
@@ -238,9 +235,8 @@ def _inspect_judges(
     scorer was at work, or its name where Inspect's scorer of it always asks one. A role ``grader``
     alone shows it of scorers that are not Inspect's own, where nothing shows it of another.
     """
-    scorers = asked.get("scorers")
     shown: set[str] = set()
-    for one in map(mapping, scorers if isinstance(scorers, list) else []):
+    for one in objects(asked.get("scorers")):
         if any(mapping(one.get("options")).get(name) for name in _MODELS):
             shown.add(str(one.get("name")).rpartition("/")[2])
     seen: dict[str, None] = {}
@@ -253,9 +249,7 @@ def _inspect_judges(
         at_work = _model_scorers(sample.get("events"))
         for name in unsure:
             plain = name.rstrip("0123456789")
-            score = mapping(scores[name])
-            history = score.get("history")
-            first = mapping(history[0]) if isinstance(history, list) and history else score
+            first = _score_before_edits(mapping(scores[name]))
             grading = mapping(first.get("metadata")).get("grading")
             if grading or {name, plain} & ({*_GRADES} | shown | at_work):
                 shown.add(name)
@@ -269,7 +263,7 @@ def _model_scorers(events: object) -> set[str]:
     found: set[str] = set()
     parents: dict[object, tuple[object, str | None]] = {}
     steps: list[str | None] = []
-    for event in map(mapping, events if isinstance(events, list) else []):
+    for event in objects(events):
         kind = event.get("event")
         scorer = (
             str(event.get("name")).rpartition("/")[2] if event.get("type") == "scorer" else None
@@ -298,22 +292,21 @@ def _inspect_sample(
     grader = roles.get("grader")
     role = text(mapping(grader).get("model") or grader)
     output = mapping(sample.get("output"))
-    answered: dict[str, str | None] = {
-        "item_id": str(sample.get("id")),
-        "benchmark": text(asked.get("task")),
-        "responder": text(asked.get("model")),
-        "answer": text(output.get("completion")) or text(output.get("choices") or None),
-        "question": conversation(sample.get("input")),
-        "reference": text(sample.get("target")),
-    }
+    answered = LogRow(
+        judge=NOBODY,
+        item_id=str(sample.get("id")),
+        benchmark=text(asked.get("task")),
+        responder=text(asked.get("model")),
+        answer=text(output.get("completion")) or text(output.get("choices") or None),
+        question=conversation(sample.get("input")),
+        reference=text(sample.get("target")),
+    )
     scores = {name: one for name, one in mapping(sample.get("scores")).items() if name in judges}
     if not scores:
-        failed = Outcome.FAILED if sample.get("error") else None
-        yield LogRow(judge=NOBODY, outcome=failed, **answered)  # type: ignore[arg-type]
+        yield replace(answered, outcome=Outcome.FAILED if sample.get("error") else None)
     for name, held in scores.items():
         score = mapping(held)
-        history = score.get("history")
-        stated = mapping(history[0]) if isinstance(history, list) and history else score
+        stated = _score_before_edits(score)
         asked_grader, replied = _grading_prompt_in_log(stated)
         rows = [(role or text(replied.get("model")) or UNNAMED, stated)]
         if stated is not score and score.get("value") != stated.get("value"):
@@ -322,14 +315,18 @@ def _inspect_sample(
             value = one.get("value")
             parts = value if isinstance(value, dict) else {"": value}
             for part, single in parts.items():
-                yield LogRow(
+                yield replace(
+                    _row_with_logged_value(answered, single, one),
                     judge=who,
                     criterion=f"{name}.{part}" if part else name,
                     reply=text(replied.get("content")) or text(one.get("explanation")),
                     prompt=conversation([asked_grader]) if asked_grader else None,
-                    **answered,  # type: ignore[arg-type]
-                    **_logged_verdict_or_score(single, one),  # type: ignore[arg-type]
                 )
+
+
+def _score_before_edits(score: Mapping[str, object]) -> Mapping[str, object]:
+    """A score as its judge gave it: what stands there now may be a person's edit."""
+    return next(iter(objects(score.get("history"))), score)
 
 
 def _grading_prompt_in_log(
@@ -341,19 +338,17 @@ def _grading_prompt_in_log(
     return mapping(messages[0]), mapping(messages[-1])
 
 
-def _logged_verdict_or_score(value: object, score: Mapping[str, object]) -> dict[str, object]:
-    """Verdict, score or outcome of one value."""
+def _row_with_logged_value(row: LogRow, value: object, score: Mapping[str, object]) -> LogRow:
+    """A row with the verdict, score or outcome of one value."""
     is_unread = isinstance(value, float) and math.isnan(value)
     if is_unread or mapping(score.get("metadata")).get("unscored_reason"):
-        return {"outcome": Outcome.UNPARSED}
+        return replace(row, outcome=Outcome.UNPARSED)
     if isinstance(value, bool):
-        return {"verdict": "true" if value else "false"}
-    if isinstance(value, str):
-        as_number = finite_number(value)
-        return {"verdict": _LETTERS.get(value, value)} if as_number is None else {
-            "score": as_number
-        }  # fmt: skip
-    return {"score": finite_number(value)}
+        return replace(row, verdict="true" if value else "false")
+    number = finite_number(value)
+    if isinstance(value, str) and number is None:
+        return replace(row, verdict=_LETTERS.get(value, value))
+    return replace(row, score=number)
 
 
 INSPECT = LogFormat(known=_inspect_known, read=_inspect_log_judgments, asks_again="epochs")

@@ -86,15 +86,12 @@ def _log_reading_progress() -> Progress:
 
 def parsed_document(content: bytes) -> object:
     r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes."""
-    return _log_value_without_surrogates(
-        json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
-    )
+    value = json.loads(content.decode("utf-8-sig"))
+    return _mended_log_value(value) if rb"\ud" in content or rb"\uD" in content else value
 
 
-def _log_value_without_surrogates(value: object, suspect: bool) -> object:
+def _mended_log_value(value: object) -> object:
     """A value without lone surrogates, which no file of UTF-8 can hold."""
-    if not suspect:
-        return value
     if isinstance(value, str):
         try:
             value.encode()
@@ -104,14 +101,9 @@ def _log_value_without_surrogates(value: object, suspect: bool) -> object:
             return mended
         return value
     if isinstance(value, list):
-        return [_log_value_without_surrogates(one, suspect) for one in value]
+        return [_mended_log_value(one) for one in value]
     if isinstance(value, dict):
-        return {
-            _log_value_without_surrogates(name, suspect): _log_value_without_surrogates(
-                one, suspect
-            )
-            for name, one in value.items()
-        }
+        return {_mended_log_value(name): _mended_log_value(one) for name, one in value.items()}
     return value
 
 
@@ -127,8 +119,8 @@ class Sight:
     first: Mapping[Path, object]
 
     def record(self, *path: str) -> Mapping[str, object]:
-        """The first record at a path, empty where there is none."""
-        return mapping(self.first.get(path))
+        """The first record, of a document at a path; empty where there is none."""
+        return mapping(self.first.get(path if self.kind == "document" else ()))
 
 
 def mapping(value: object) -> Mapping[str, object]:
@@ -136,21 +128,29 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[object, object]]:
-    r"""Read the records of a log, each with its place (its number from 1, or its name)."""
+def objects(value: object) -> list[Mapping[str, object]]:
+    """Elements of a list, those that are no objects as empty ones; of anything else none."""
+    return [mapping(one) for one in value] if isinstance(value, list) else []
+
+
+def as_list(value: object) -> list[object]:
+    """A list, or the one value as a list; of nothing none."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def records(path: str, at: Path = ()) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Read the records of a log, of a document those of its list `at`, numbered from 1."""
     with _opened_log_cursor(path) as (kind, cursor):
-        if kind == "document" and not at:
-            found: Iterator[object] = cursor.lines()
-        elif kind == "document":
-            found = (value for where, value, inside in cursor.walk(depth) if inside and where == at)
-        elif kind == "lines":
-            found = cursor.lines()
-        else:
+        if kind == "list":
             found = cursor.elements()
+        elif kind == "document" and at:
+            found = (value for where, value, inside in cursor.walk(2) if inside and where == at)
+        else:
+            found = cursor.lines()
         progress = _log_reading_progress()
         for number, value in enumerate(found, start=1):
             progress.record = number
-            yield number, value
+            yield number, mapping(value)
         cursor.end()
 
 
@@ -364,7 +364,7 @@ class _Cursor:
                 continue
             suspect = any(self.text.find(sign, self._at, end) >= 0 for sign in _ESCAPES)
             self._at = end
-            return _log_value_without_surrogates(value, suspect)
+            return _mended_log_value(value) if suspect else value
 
     def _more(self) -> bool:
         """Read on, at least as much as is held; false at the end."""
@@ -449,7 +449,7 @@ class LogFormat:
 
 def having(*names: str, inside: Path = ()) -> Callable[[Sight], bool]:
     """Know a log by fields of its first record, of a document of what it holds at a path."""
-    return lambda seen: {*names} <= seen.record(*(inside if seen.kind == "document" else ())).keys()
+    return lambda seen: {*names} <= seen.record(*inside).keys()
 
 
 def finite_number(value: object) -> float | None:

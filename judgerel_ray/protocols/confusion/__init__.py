@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgerel_ray.core import (
     Ask,
@@ -25,7 +25,14 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.protocols.ask import AskTable, Number, Often, TokenCount
+from judgerel_ray.protocols.ask import (
+    AskTable,
+    Number,
+    Replications,
+    Temperature,
+    TokenCount,
+    checked_names,
+)
 from judgerel_ray.protocols.prompts import (
     Template,
     fill,
@@ -104,24 +111,8 @@ def _stage_prompt_message(
     return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")
 
 
-def checked_thresholds(values: tuple[float, ...]) -> tuple[float, ...]:
-    """Refuse thresholds that label all or nothing, and repeats.
-
-    Examples
-    --------
-    >>> checked_thresholds((0.6, 0.8))
-    (0.6, 0.8)
-    """
-    for value in values:
-        if not 0 < value < 1:
-            raise ValueError(f"must be above 0 and below 1, got {value:g}")
-    if len(set(values)) < len(values):
-        raise ValueError(f"must all differ, got {list(values)}")
-    return values
-
-
-Thresholds = Annotated[tuple[Number, ...], AfterValidator(checked_thresholds)]
-"""Thresholds in (0, 1), each once."""
+Threshold = Annotated[Number, Field(gt=0, lt=1)]
+"""One that neither labels all nor nothing."""
 
 
 class ConfusionAsk(AskTable):
@@ -139,9 +130,9 @@ class ConfusionAsk(AskTable):
     mode: Literal["columns", "paper", "single"] = "columns"
     """What is read after the assessments: a column of the matrix each (columns), every cell by
     itself as in the paper (paper), or one row after all of them (single)."""
-    temperatures: tuple[Number, ...] = (0.0,)
+    temperatures: tuple[Temperature, ...] = (0.0,)
     """Sampling temperatures of verdicts and assessments."""
-    replications: Often = 1
+    replications: Replications = 1
     """One: an item has one matrix."""
     max_tokens: TokenCount = 256
     """New tokens at most."""
@@ -149,7 +140,7 @@ class ConfusionAsk(AskTable):
     """What the options are called: A, B, ... or their own ids."""
     option_probability: Literal["whole", "last_token"] = "whole"
     """What is taken for an option's: all its tokens', or its last's given the others."""
-    thresholds: Thresholds = ()
+    thresholds: Annotated[tuple[Threshold, ...], AfterValidator(checked_names)] = ()
     """Of the uncertainty labels, reported beside the ones that are searched."""
 
     @field_validator("mode", mode="before")
@@ -357,12 +348,10 @@ def check_options(frame: AskFrame, item: Item) -> None:
     for template in frame.templates:
         menu = confusion_menu(frame, item, template)
         seen: dict[str, str] = {}
-        # A label of letters tells nothing of an option but its text.
-        texts = (
-            menu.labels
-            if ConfusionAsk.of(frame.ask).option_labels == "ids"
-            else _option_texts_in_prompt(item)
-        )
+        texts = menu.labels
+        if ConfusionAsk.of(frame.ask).option_labels != "ids":
+            # A label of letters tells nothing of an option but its text.
+            texts = tuple(" ".join(option.text.split()) for option in item.options)
         for option_id, text in zip(menu.option_ids, texts, strict=True):
             other = seen.setdefault(text, option_id)
             if other != option_id:
@@ -380,11 +369,6 @@ def check_options(frame: AskFrame, item: Item) -> None:
                     hint='option_labels = "letters", or ids without brackets, line breaks and '
                     "blanks at their ends",
                 )
-
-
-def _option_texts_in_prompt(item: Item) -> tuple[str, ...]:
-    """What a judge reads of each option."""
-    return tuple(" ".join(option.text.split()) for option in item.options)
 
 
 def _is_read_back(label: str, menu: Menu) -> bool:

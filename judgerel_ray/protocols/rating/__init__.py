@@ -128,9 +128,7 @@ Lengths = Annotated[tuple[DefinitionLength, ...], AfterValidator(checked_names)]
 class RatingAsk(AskTable):
     """An ``[[ask]]`` of rating: judges rate responses by criteria on scales."""
 
-    leaves_out: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("verdict_logprobs", "option_orders"), ""),
-    }
+    leaves_out: ClassVar[Mapping[str, str]] = {"verdict_logprobs": "", "option_orders": ""}
 
     protocol: Literal["rating"]
     """How good a response is."""

@@ -87,10 +87,8 @@ def read_words(texts: Sequence[str], form: FormSpec) -> list[list[tuple[str, ...
         return [
             [words for words in _reply_json_path_words(text, form.path) if words] for text in texts
         ]
-    return [
-        [(word,) for word in words if word]
-        for words in _verdict_groups_in_replies(texts, form.pattern)
-    ]
+    marked = _replies_with_marked_verdicts(texts, form.pattern)
+    return [[(word,) for word in _BETWEEN.findall(one) if word] for one in marked]
 
 
 def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
@@ -130,11 +128,6 @@ def fill_example(form: FormSpec, word: str) -> str:
     """
     written = json.dumps(word, ensure_ascii=False)[1:-1] if form.path else word
     return form.example.replace(PLACEHOLDER, written)
-
-
-def _verdict_groups_in_replies(texts: Sequence[str], pattern: str) -> list[list[str]]:
-    """What the group ``verdict`` of every match captures; empty where it took no part."""
-    return [_BETWEEN.findall(marked) for marked in _replies_with_marked_verdicts(texts, pattern)]
 
 
 def _replies_with_marked_verdicts(texts: Sequence[str], pattern: str) -> list[str]:
@@ -266,10 +259,8 @@ def declared_form(
             hint='verdict = "last" as the first line of the file',
         )
     check_keys(table, KEYS, where)
-    pattern, path = (
-        _declared_form_text(table, "pattern", where),
-        _declared_form_text(table, "json", where),
-    )
+    pattern = _declared_form_text(table, "pattern", where)
+    path = _declared_form_text(table, "json", where)
     if (pattern is None) == (path is None):
         raise SweepError(
             "a form needs pattern (a regular expression with a group verdict) or json (a path), "

@@ -200,10 +200,8 @@ def further_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str,
     while (lead := _AGAIN.match(text, place)) is not None:
         joined = lead["joined"]
         if double := _DOUBLE.match(text, lead.end()):
-            named, end = (
-                _bracketed_reply_labels(double[1], labels, any_word=False) or (),
-                double.end(),
-            )
+            named = _bracketed_reply_labels(double[1], labels, any_word=False) or ()
+            end = double.end()
         elif joined and (single := _JOINED_LABEL.match(text, lead.end())):
             end = single.end()
             label = on_menu(single["label"], labels) if single["label"].isupper() else None

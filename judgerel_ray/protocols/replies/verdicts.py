@@ -22,6 +22,11 @@ READER_VERSION = "5"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"
+_SORRY = (
+    r"(?:sorry|unfortunately|apologies|my\s+apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
+    r"|i\s+am\s+(?:\w+\s+)?sorry)\s*+[,.:;—–-]*+\s*+(?:but\s++)?"
+)
+_AS_A_MODEL = r"as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b"
 _CANNOT = (
     r"i(?:\s+(?:cannot|can\s*not|can['’]?t|could\s+not|couldn['’]t|will\s+not|won['’]t|am\s+unable"
     r"|am\s+not\s+able|must\s+decline|have\s+to\s+decline|decline|refuse)"
@@ -40,13 +45,8 @@ def _reply_declining_pattern(verbs: str) -> re.Pattern[str]:
     # Only at the start: "I cannot ..." later in a reply is part of an explanation.
     return re.compile(
         r"[\s*_\"'“#>]*(?:"
-        rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
-        rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*+[,.:;—–-]*+\s*+(?:but\s++)?)?"
-        rf"{_CANNOT}{judging}"
-        rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*"
-        rf"{_CANNOT}{judging}"
-        r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?"
-        r"\b(?:unable|not\s+able)\s+to"
+        rf"(?:{_SORRY}|{_AS_A_MODEL}[^.\n]{{0,60}}?,?\s*)?{_CANNOT}{judging}"
+        rf"|{_AS_A_MODEL}[^.\n]{{0,80}}?\b(?:unable|not\s+able)\s+to"
         r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
         r")",
         re.IGNORECASE,
@@ -355,9 +355,7 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
 
 
 _ARGUING = re.compile(
-    r"[\s*_\"'“#>]*(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|my\s+apologies"
-    r"|i['’]m\s+(?:\w+\s+)?sorry|i\s+am\s+(?:\w+\s+)?sorry)\s*+[,.:;—–-]*+\s*+(?:but\s++)?"
-    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*)?{_CANNOT}"
+    rf"[\s*_\"'“#>]*(?:{_SORRY}|{_AS_A_MODEL}[^.\n]{{0,60}}?,?\s*)?{_CANNOT}"
     r"(?:\s+to)?(?:\s+in\s+good\s+(?:conscience|faith)|\s+\w+ly)?(?:\s+to)?"
     r"\s+(?:argue|assert|claim|make|write|produce|present|support|defend|justify|endorse|advocate"
     r"|agree|say|state|help|do|provide|give)\b",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item
-from judgerel_ray.protocols.ask import AskTable, Number, Often
+from judgerel_ray.protocols.ask import AskTable, Replications, Temperature
 from judgerel_ray.protocols.prompts import question_form
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.waves.counts import answer_mark
@@ -27,9 +27,9 @@ class RespondAsk(AskTable):
 
     protocol: Literal["respond"]
     """Answers only."""
-    temperatures: tuple[Number, ...] = (0.75,)
+    temperatures: tuple[Temperature, ...] = (0.75,)
     """Sampling temperatures."""
-    replications: Often = 1
+    replications: Replications = 1
     """How often each question is asked."""
 
 

@@ -133,7 +133,7 @@ class ThinkTwice(Protocol):
                 for role, n in n_conditions(frame, voice, wave):
                     # Prompts of the second step are one for each reply to the first.
                     requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
-                    later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
+                    later = wave in frame.later_waves
                     yield StageCount(
                         ask=frame.index,
                         judge=voice.name,
@@ -164,10 +164,8 @@ class ThinkTwice(Protocol):
 
     def check(self, frame: AskFrame) -> None:
         """Refuse items and judges that nothing could be selected from, or compared by."""
-        where, settings = (
-            {"ask": frame.index, "benchmark": frame.ask.benchmark},
-            ThinkTwiceAsk.of(frame.ask),
-        )
+        where = {"ask": frame.index, "benchmark": frame.ask.benchmark}
+        settings = ThinkTwiceAsk.of(frame.ask)
         for item in frame.items:
             place = {**where, "item": item.item_id}
             if item.turns:
@@ -218,11 +216,8 @@ class ThinkTwice(Protocol):
         for frame in frames:
             for item in frame.items:
                 other = asked.setdefault(item.benchmark, frame)
-                is_cascade = (
-                    ThinkTwiceAsk.of(frame.ask).cascade is not None
-                    or ThinkTwiceAsk.of(other.ask).cascade is not None
-                )
-                if other is not frame and is_cascade:
+                cascades = [self.cascade(one.ask) is not None for one in (frame, other)]
+                if other is not frame and any(cascades):
                     raise SweepError(
                         f"ask[{other.index}] and ask[{frame.index}] think twice about one "
                         "benchmark, one as a cascade: what the cascade did could not be told",

@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, SweepError, request_key
 from judgerel_ray.protocols.ask import (
     AskTable,
     Number,
+    Temperature,
     TokenCount,
     Whole,
-    checked_count,
     checked_names,
-    plain_temperature,
 )
 from judgerel_ray.protocols.prompts import Template, fill, item_placeholders, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
@@ -51,22 +50,16 @@ class ThinkTwiceAsk(AskTable):
     """Which of the models' answers is right."""
     max_tokens: TokenCount = 512
     """New tokens at most."""
-    candidates: Annotated[Whole, Field(ge=0, le=100), AfterValidator(checked_count)] = 2
+    candidates: Whole = Field(default=2, ge=1, le=100)
     """How many options a model selects, or answers it writes, before it thinks twice."""
     roles: Annotated[tuple[JudgeRole, ...], AfterValidator(checked_names)] = ()
     """What judges compare: answers with their own among them (participant), or the others'
     (evaluator_only); default both."""
-    answer_temperature: Number | None = None
+    answer_temperature: Temperature | None = None
     """Temperature of the answers that judges compare; default the first."""
     cascade: Number | None = Field(default=None, gt=0, le=1)
     """Nobody judges: a question goes on to the next of `responders`, in the order named, only where
     the confidence of the one before falls short of this; after the last, to a person."""
-
-    @field_validator("answer_temperature")
-    @classmethod
-    def _plain(cls, value: float | None) -> float | None:
-        """Map machine epsilon to 0."""
-        return None if value is None else plain_temperature(value)
 
     @model_validator(mode="after")
     def _can_be_compared(self) -> Self:
