@@ -71,7 +71,7 @@ def judged_path(path: str) -> str:
 
 def _is_typed_path_sheet(path: str) -> bool:
     """Whether a path names a sheet of a workbook that is there: ``book.xlsx#Sheet2``."""
-    from judgerel_ray.counting.files.workbook import book_of  # a path alone needs no Polars
+    from judgerel_ray.counting.files.delimited import book_of  # a path alone needs no Polars
 
     book, sheet = book_of(path) if "#" in path else (path, "")
     return bool(sheet) and path_exists(book)

@@ -15,8 +15,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.columns import FACETS, N_ANSWERS, is_judge, outcome_column
-from judgerel_ray.counting.facets import checked_nuisance, possible_orders
+from judgerel_ray.counting.columns import FACETS, N_ANSWERS, NUISANCE, is_judge, outcome_column
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     BlockChoice,
@@ -39,6 +38,7 @@ from judgerel_ray.counting.verdicts.places import (
     most_declared_options,
     options_shown,
     places_counted,
+    possible_orders,
 )
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
@@ -60,6 +60,7 @@ _MOST_UNITS = 32  # of a group that may be alike another; larger ones hardly eve
 _MOST_KNOWN = 10_000  # groups held for others that are alike
 _READ = ("benchmark", "protocol", "scale", "role", TEMPERATURE)
 # Columns of groups that coefficients read; others, such as the judge, are names and no more.
+_NO_FACETS = ("item_id", "replication", "verdict", "score", "outcome", "label")
 _NO_ROWS = UnitRows(units=pl.DataFrame(), kinds=pl.DataFrame())
 
 
@@ -350,6 +351,33 @@ def counted_groups(
         others=other_answers(source.rows, columns, counted.groups),
         intervals=intervals,
     )
+
+
+def checked_nuisance(
+    nuisance: Sequence[str] | None, groups: Sequence[str], columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Name the facets that should not matter to a verdict; a chosen one must be recorded.
+
+    Examples
+    --------
+    >>> checked_nuisance(None, ["template"], ["template", "option_order"])
+    ('option_order', 'definition')
+    >>> checked_nuisance(["criterion"], [], ["criterion", "option_order"])
+    ('option_order', 'template', 'definition', 'criterion')
+    """
+    chosen = nuisance or ()
+    for name in chosen:
+        if name not in columns or name in _NO_FACETS:
+            raise SweepError(
+                f"no facet {name!r} to treat as a nuisance, got columns {', '.join(columns)}",
+                where={"nuisance": ",".join(chosen)},
+            )
+        if name in groups:
+            raise SweepError(
+                f"{name} cannot be both a nuisance facet and a column that makes groups",
+                where={"nuisance": ",".join(chosen)},
+            )
+    return tuple(name for name in dict.fromkeys((*NUISANCE, *chosen)) if name not in groups)
 
 
 def _counted_group_menu(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.counted import Group
-from judgerel_ray.counting.facets import orders_recorded
+from judgerel_ray.counting.verdicts.places import orders_recorded
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     REPRODUCIBILITY,

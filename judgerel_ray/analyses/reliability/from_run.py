@@ -16,7 +16,13 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
-from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, tolerated
+from judgerel_ray.measuring.reliability import (
+    ReduceOptions,
+    as_stated,
+    failures_of,
+    reduce_judged,
+    with_stated_tolerance,
+)
 from judgerel_ray.measuring.serving import requested_serving, texts_are_gone, with_serving
 
 
@@ -66,7 +72,8 @@ def reduced(judged: Snapshot, options: ReduceOptions) -> Reduced:
     These are opened with the columns that `options` tell apart.
     """
     try:
-        found = tolerated(judged, options)
+        found = reduce_judged(*as_stated(judged, options))
+        found = with_stated_tolerance(found, judged, options)
     except SweepError as error:
         if error.hint is None and judged.run is not None and judged.run.names("distributions"):
             what = "the run has verdict distributions, and nothing sampled"

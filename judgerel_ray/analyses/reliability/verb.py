@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -161,8 +162,9 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
     from judgerel_ray.analyses.reliability.from_run import reduced
-    from judgerel_ray.analyses.reliability.short import FOLLOWING
-    from judgerel_ray.analyses.reliability.show import reduced_result
+    from judgerel_ray.analyses.reliability.short import FOLLOWING, legend_blocks, reduced_blocks
+    from judgerel_ray.analyses.reliability.show import full_blocks, tolerance_text
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
 
@@ -171,7 +173,22 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     commands = {name: command_on(name, path, request) for name in FOLLOWING}
     with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
         found = reduced(judged, options)
-        return reduced_result(found, options, judged.run_notes, commands.__getitem__)
+        notes = (*judged.run_notes, *([found.caution] if found.caution else []))
+    rows, standing = found.rows, ""
+    if "standing" in rows.columns:
+        stated = "--tolerance" if options.tolerance else "the run's sweep.toml"
+        standing = tolerance_text(rows, source=stated)
+    named = options.coefficients is not None or "nominal" in (options.measurement or ())
+    chosen = (options.coefficients or options.measurement or options.items) is not None
+    short = partial(
+        reduced_blocks, found, named=chosen, standing=standing, command=commands.__getitem__
+    )
+    return Result(
+        found=rows, tables=rows, notes=notes,
+        full=partial(full_blocks, found, named=named, standing=standing),
+        short=short if found.coefficients.height else None,
+        legend=partial(legend_blocks, found),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
