@@ -193,10 +193,9 @@ class CountedGroups:
         placed = self.places.placed if self.places else ()
         n_options = self.declared.n_options
         n_options = self.declared.n_categories if n_options is None else n_options
-        menus = {
-            name: (rows, rows.seen(), places_of(rows, placed))
-            for name, rows in counted.by_protocol().items()
-        }
+        menus = {}
+        for name, rows in counted.by_protocol().items():
+            menus[name] = rows, rows.seen(), places_of(rows, placed)
         alike = self._alike()
         known: dict[object, Group] = {}
         for values, part in counted.by_group.items():

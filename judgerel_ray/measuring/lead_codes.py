@@ -287,9 +287,9 @@ def add_leads(
         if same not in begins:
             begins[same] = len(written)
             code = lead_code(one.rows, replace(one.replies, places=seen))
-            written += [
-                {**row, "estimator": estimator_words(row), "lead": code} for row in one.rows
-            ]
+            for row in one.rows:
+                made = estimator_words(row)
+                written.append({**row, "estimator": made, "lead": code})
         places_R += range(begins[same], begins[same] + len(one.rows))
     of_rows = {name: kind for name, kind in schema.items() if name not in names}
     table = pl.DataFrame(written, schema=of_rows, orient="row")[places_R]
