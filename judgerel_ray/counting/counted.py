@@ -195,8 +195,9 @@ class CountedGroups:
         n_options = self.declared.n_categories if n_options is None else n_options
         menus = {}
         for name, rows in counted.by_protocol().items():
-            menus[name] = rows, rows.seen(), places_of(rows, placed)
-        alike = self._alike()
+            menus[name] = rows, rows.seen, places_of(rows, placed)
+        more_is_read = self.items is not None or self.labels is not None
+        alike = {} if more_is_read else alike_groups(counted)
         known: dict[object, Group] = {}
         for values, part in counted.by_group.items():
             key = dict(zip(names, values, strict=True))
@@ -223,6 +224,10 @@ class CountedGroups:
                 unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
                 n_orders=possible_orders(shown),
             )  # fmt: skip
+            labels = self.labels
+            if labels is not None:
+                same_key = [pl.col(name).eq_missing(value) for name, value in key.items()]
+                labels = labels.filter(pl.lit(True), *same_key)
             scale_level = level_of_scale(_counted_kinds_with_scales(table.kinds, part), scales)
             group = Group(
                 table=table,
@@ -239,18 +244,13 @@ class CountedGroups:
                 greedy=greedy,
                 others=self.others.get(values),
                 of_items=self._by_item(key, unit),
-                labels=self._labels_of(key),
+                labels=labels,
             )
             if same is not None:
                 if len(known) >= _MOST_KNOWN:
                     known.clear()
                 known[same] = group
             yield key, group
-
-    def _alike(self) -> dict[tuple[object, ...], str]:
-        """As :func:`alike_groups`; none where more is read than counts."""
-        more_is_read = self.items is not None or self.labels is not None
-        return {} if more_is_read else alike_groups(self.counted)
 
     def _by_item(self, key: Mapping[str, object], unit: Sequence[str]) -> pl.DataFrame | None:
         """Counts by distinct item; temperatures may be such, and 0 is then one of them."""
@@ -259,11 +259,6 @@ class CountedGroups:
         units = units_of(self.everything if self.items == TEMPERATURE else self.counted, key)
         rows = UnitRows(units=units, kinds=self.everything.nested.kinds)
         return rows.long([*dict.fromkeys((*unit, self.items))])
-
-    def _labels_of(self, key: Mapping[str, object]) -> pl.DataFrame | None:
-        """Rows of a group, where they were read."""
-        same = [pl.col(name).eq_missing(value) for name, value in key.items()]
-        return None if self.labels is None else self.labels.filter(pl.lit(True), *same)
 
 
 def alike_groups(counted: CountedJudgments) -> dict[tuple[object, ...], str]:
@@ -391,7 +386,7 @@ def _counted_group_menu(
     if names:
         # What others rated on this scale could have been said here, too; what is on others, not.
         units = everything.units.filter(pl.col(SCALE).cast(pl.String).is_in(names))
-        seen = UnitRows(units=units, kinds=everything.kinds).seen()
+        seen = UnitRows(units=units, kinds=everything.kinds).seen
     scored = seen.filter(SCORED)
     distinct: int = scored.select(LABEL.n_unique()).item()
     scores = scored["score"].drop_nulls().unique().to_list()
@@ -425,9 +420,9 @@ def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     """
     if rows.places is None:
         return None
-    n_labels = rows.by_place().seen().height
+    n_labels = rows.by_place().seen.height
     named = SCORED & pl.col("verdict").is_in(placed)
-    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
+    if rows.seen.filter(named)["verdict"].n_unique() <= n_labels:
         return n_labels
     # Of one question, since others may have options of their own.
     options = rows.long(["item_id"]).filter(named).group_by("item_id")

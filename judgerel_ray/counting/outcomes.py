@@ -174,7 +174,7 @@ def _any_counted_row_failed(tally: Tally) -> bool:
     kinds = tally.nested.kinds  # few, whatever the number of questions
     if "outcome" not in kinds.columns or not _counted_kinds_may_fail(kinds):
         return False
-    return _counted_kinds_may_fail(tally.nested.seen())
+    return _counted_kinds_may_fail(tally.nested.seen)
 
 
 def _counted_kinds_may_fail(kinds: pl.DataFrame) -> bool:

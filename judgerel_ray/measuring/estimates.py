@@ -413,21 +413,14 @@ def continuous_rows(
     for policy in policies:
         lost = policy == "category" and group.n_without > 0
         for name in named:
-            if name not in OF_NUMBERS:
-                yield _coefficient_row_without_value(
-                    group, policy, name, "nominal", _MANY, "continuous_scores"
-                )
-            for level in levels or ("interval",) if name in OF_NUMBERS else ():
-                if lost:
-                    yield _coefficient_row_without_value(
-                        group, policy, name, level, _MANY, "category_needs_nominal"
-                    )
-                elif level != "interval":
-                    yield _coefficient_row_without_value(
-                        group, policy, name, level, _MANY, "continuous_scores"
-                    )
-                else:
+            own_levels: Sequence[Level] = levels or ("interval",)
+            for level in own_levels if name in OF_NUMBERS else ("nominal",):
+                if name in OF_NUMBERS and level == "interval" and not lost:
                     yield _moment_row(group, policy, name, group.moments)
+                    continue
+                is_lost = lost and name in OF_NUMBERS
+                why = "category_needs_nominal" if is_lost else "continuous_scores"
+                yield _coefficient_row_without_value(group, policy, name, level, _MANY, why)
 
 
 def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:

@@ -138,8 +138,7 @@ def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
         declared = Declared(
             n_categories=one.n_categories, n_options=one.n_options, scales=one.scales
         )
-        chosen = _chosen_coefficients(one.source, options)
-        groups = _groups_of_chosen(one.source, options, chosen, declared, options.counted_block)
+        chosen, groups = _groups_of_chosen(one.source, options, declared, options.counted_block)
         tables.append(_measured_groups(groups, options, chosen, one.verdicts_known))
     return pl.concat(tables, how="diagonal_relaxed") if len(tables) > 1 else tables[0]
 
@@ -194,8 +193,7 @@ def reduce_judgments(
         intervals=intervals,
     )
     declared = Declared(n_categories=n_categories or {}, n_options=n_options, scales=scales or {})
-    chosen = _chosen_coefficients(source, options)
-    groups = _groups_of_chosen(source, options, chosen, declared, block)
+    chosen, groups = _groups_of_chosen(source, options, declared, block)
     return _measured_groups(groups, options, chosen, verdicts_known)
 
 
@@ -207,12 +205,16 @@ class _Chosen:
     policies: tuple[Missing, ...]
     levels: tuple[Level, ...] | None
     right: tuple[str, ...]  # Coefficients of labelled judgments, where they are there by default.
-    extra: tuple[str, ...]  # Columns that tell rows apart, besides those that make a unit.
-    columns: tuple[str, ...]  # Of the judgments.
+    labelled: bool  # Whether labels say where the chosen option stood.
 
 
-def _chosen_coefficients(source: pl.LazyFrame | Tally, options: ReduceOptions) -> _Chosen:
-    """What the options ask for; SweepError where a name is unknown or a column is not there."""
+def _groups_of_chosen(
+    source: pl.LazyFrame | Tally, options: ReduceOptions, declared: Declared, block: BlockChoice
+) -> tuple[_Chosen, CountedGroups]:
+    """What the options ask for, and the judgments counted by group as it needs them.
+
+    SweepError where a name is unknown or a column is not there.
+    """
     items, coefficients = options.items, options.coefficients
     # Names of serving noise choose no coefficient: its rows are added where the texts are read.
     known = (
@@ -232,30 +234,19 @@ def _chosen_coefficients(source: pl.LazyFrame | Tally, options: ReduceOptions) -
     _check_items(items, names, columns)
     there = coefficients is None and not items and GOLD in columns
     right = ("accuracy", "cohen_kappa", *(["people_kappa"] if PEOPLE in columns else ())) * there
-    extra = (*([items] if items else []), *check_gold((*names, *right), columns))
+    extra = [*([items] if items else []), *check_gold((*names, *right), columns)]
     check_order(names, columns)
-    if set(names) & set(PUBLISHED) and "replication" not in columns:
+    one_by_one = bool(set(names) & set(PUBLISHED))
+    if one_by_one and "replication" not in columns:
         raise SweepError("the published estimator needs the column replication")
+    groups = counted_groups(
+        source, by=options.by, block=block, extra=extra, items=items, nuisance=options.nuisance,
+        one_by_one=one_by_one, declared=declared, intervals=options.intervals,
+    )  # fmt: skip
+    labelled = SHOWN in columns and groups.counted.nested.places is None
     return _Chosen(
-        names=names, policies=policies, levels=levels, right=right, extra=extra,
-        columns=tuple(columns),
-    )  # fmt: skip
-
-
-def _groups_of_chosen(
-    source: pl.LazyFrame | Tally,
-    options: ReduceOptions,
-    chosen: _Chosen,
-    declared: Declared,
-    block: BlockChoice,
-) -> CountedGroups:
-    """Judgments, counted by group as the coefficients need them."""
-    return counted_groups(
-        source, by=options.by, block=block, extra=chosen.extra,
-        items=options.items, nuisance=options.nuisance,
-        one_by_one=bool(set(chosen.names) & set(PUBLISHED)), declared=declared,
-        intervals=options.intervals,
-    )  # fmt: skip
+        names=names, policies=policies, levels=levels, right=right, labelled=labelled
+    ), groups
 
 
 def _measured_groups(
@@ -301,15 +292,14 @@ def _measured_groups(
             rows += find_in_papers("published_rows")(group, group.labels, published)
         replies = replies_of(group)
         rows = [_reported_row(row, group, options.items, replies) for row in rows]
-        if not verdicts_known and holds_names(group.rows.seen()):
+        if not verdicts_known and holds_names(group.rows.seen):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = single and steady_within_units(group)
         computed[group] = GroupRows(key=key, rows=rows, replies=replies, steady=steady)
         measured.append(computed[group])
-    labelled = SHOWN in chosen.columns and found.counted.nested.places is None
     table = MeasuredCoefficients if options.intervals.with_errors else Coefficients
     schema = {**found.keys, **table.dtypes}
-    return add_leads(measured, found.rows, labelled=labelled, schema=schema)
+    return add_leads(measured, found.rows, labelled=chosen.labelled, schema=schema)
 
 
 def _within_one_prompt(rows: Sequence[Row], known: Set[object], group: Group) -> list[Row]:

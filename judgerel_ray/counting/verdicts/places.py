@@ -231,7 +231,7 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
         return None
     stood = nested.by_place()
-    n_labels, n_kinds = stood.totals(), nested.totals()
+    n_labels, n_kinds = stood.totals, nested.totals
     labels = tuple(stood.kinds.filter(pl.Series(n_labels > 0))[SHOWN])
     placed_U = stood.units[N].list.sum() > 0
     orders = tuple(nested.units.filter(placed_U)[ORDER].drop_nulls().unique().sort())
