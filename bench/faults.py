@@ -48,7 +48,7 @@ import polars as pl
 
 from bench.small_run import make_run, read_again
 from judgerel_ray import cli
-from judgerel_ray.cli import STOPPED
+from judgerel_ray.cli.acts import STOPPED
 from judgerel_ray.core import JudgeRelError
 from judgerel_ray.store import RunDirectory, as_landed, packs, scan_completions, scan_judgments
 from judgerel_ray.store.files import Bucket, Disk

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import Reduced, questions_of, reduced
+from judgerel_ray.analyses.reliability.from_run import (
+    Reduced,
+    hinting_at_distributions,
+    questions_of,
+    reduced,
+)
 from judgerel_ray.core.verb import Named
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reliability import ReduceOptions
+from judgerel_ray.measuring.reliability import (
+    ReduceOptions,
+    as_stated,
+    reduce_judged,
+    with_stated_tolerance,
+)
 
 
 def snapshot(source, reading: Named | None = None, **columns) -> Snapshot:
@@ -21,7 +31,10 @@ def reduction(source, options: ReduceOptions | None = None) -> Reduced:
     """Coefficients, failures, serving noise and caution."""
     options = options or ReduceOptions()
     with Snapshot.open(source, apart=options.extra_keys) as judged:
-        return reduced(judged, options)
+        with hinting_at_distributions(judged):
+            found = reduce_judged(*as_stated(judged, options))
+            found = with_stated_tolerance(found, judged, options)
+        return reduced(judged, found, options)
 
 
 def coefficients(source, options: ReduceOptions | None = None) -> pl.DataFrame:

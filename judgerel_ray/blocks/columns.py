@@ -118,7 +118,7 @@ def _table_row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Align columns with spaces; very long ids and verdicts lose their middle."""
-    rows = [[fit_cell(text) for text in line] for line in (heads, *lines)]
+    rows = [[*map(fit_cell, line)] for line in (heads, *lines)]
     widths = [max(len(text) for text in column) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -90,7 +90,7 @@ class Result(Generic[FoundT]):
 
     def as_text(self) -> str:
         """Lay it out for a terminal."""
-        blocks = self.blocks()
+        blocks = (self.short or self.full)()
         if all(isinstance(block, Laid) for block in blocks):
             text = "\n\n".join(block.text for block in blocks if isinstance(block, Laid))
             return shortened(printable(text, lines=True), LONGEST_WORD)

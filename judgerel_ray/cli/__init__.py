@@ -6,19 +6,19 @@ Every verb and its flags are made of the options that the analyses declare
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from judgerel_ray.cli.measuring import print_result
+from judgerel_ray.blocks.blocks import Lines
+from judgerel_ray.blocks.result import FORMATS, OF_CASES
+from judgerel_ray.cli.acts import ACTS, CLUSTER_FAILED, DONE, MISTAKE, STOPPED
 from judgerel_ray.cli.parsing import CommandLine, parse
-from judgerel_ray.cli.paths import named_log, source_path, write_items, write_judgments
+from judgerel_ray.cli.paths import judged_path, named_log
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -26,22 +26,15 @@ from judgerel_ray.cli.screen import (
     panics_kept_back,
     tell,
 )
-from judgerel_ray.core import (
-    EngineError,
-    JudgeRelError,
-    ReadingWarning,
-    SweepError,
-    count_of,
-    printable,
-)
+from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError
 from judgerel_ray.core.progress import progress_shown
 from judgerel_ray.core.text import install_hint
+from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
-    from judgerel_ray.config import Sweep
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.store.outputs import Output
 
-DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
-STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact", "refresh")
 EXTRAS = {
     "ray": "run", "openai": "api", "pyarrow": "api",
@@ -54,7 +47,7 @@ EXTRAS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a verb and return its exit code.
+    """Run a verb, print its result and return its exit code.
 
     0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
     cluster or an engine failed, or who asks judges was stopped, 4 and 5 what ``gate`` fails or
@@ -72,7 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Ray's processes write where they began to, and for as long as they live.
         apart = nullcontext() if typed.verb.name in ASKING else panics_kept_back()
         with _print_readings(), apart, progress_shown(_tell_progress):
-            code = ACTS.get(typed.verb.name, print_result)(typed)
+            if act := ACTS.get(typed.verb.name):
+                code = act(typed)
+            else:
+                formats = _command_print_formats(typed)
+                request = typed.request()
+                output = _command_output_file(typed, request)
+                source = _judged_source(typed, request)
+                result = typed.verb.act(source, request)
+                code = _print_result(typed, result, formats, output)
         sys.stdout.flush()
         return code
     except EngineError as error:
@@ -150,224 +151,112 @@ def _about_a_file(error: BaseException, typed: CommandLine | None) -> str:
     return f"{what}. Try: judgerel verify {' or '.join(runs)}" if runs else what
 
 
-@contextmanager
-def _stdout_kept() -> Iterator[None]:
-    """Let what Ray, engines and their children print meanwhile go to stderr, not among results."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # a program around us: its other threads print, too
-        return
-    try:
-        sys.stdout.flush()
-        kept = os.dup(STDOUT)
-    except OSError:  # there is no stdout
-        yield
-        return
-    try:
-        os.dup2(STDERR, STDOUT)
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, STDOUT)
-        os.close(kept)
+def _judged_source(typed: CommandLine, request: Any) -> str | tuple[str, ...] | None:
+    """What is measured: paths that are there, one or several; None where a verb needs none."""
+    for path in filter(None, (typed.source, *typed.more, getattr(request, "b", None))):
+        judged_path(path)
+    return (typed.source, *typed.more) if typed.more else typed.source or None
 
 
-@contextmanager
-def _interruptible_command() -> Iterator[None]:
-    """Let Ctrl-C end engines before it ends the command."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _print_result(
+    typed: CommandLine, result: Result[Any], formats: Sequence[str], output: Output | None
+) -> int:
+    """Print what a verb found, and with ``--out`` write one file."""
+    if result.error is not None and (other := named_log(result.error, typed)) is not result.error:
+        raise other
+    for note in result.notes:
+        tell(note, stderr=any(name != "table" for name in formats))
+    shown = _as_long_as_wanted(typed, result)
+    for name in formats:
+        text = FORMATS[name](shown)
+        tell(text) if name == "table" else print(text)
+    if output is not None:
+        _write_command_result(result, output, typed)
+    if result.error is not None:
+        raise result.error
+    return result.exit_code
 
 
-def _command_init(typed: CommandLine) -> int:
-    """Write a first sweep, and print its plan."""
-    from judgerel_ray.reporting.standing import plan_screen
+def _as_long_as_wanted(typed: CommandLine, result: Result[Any]) -> Result[Any]:
+    """The short answer, with its legend, or all there is."""
+    if typed.printing.get("full"):
+        return result.at_length()
+    if not typed.printing.get("explain"):
+        return result
+    if result.legend is tuple:  # what its columns mean, as their schema says
+        result = replace(result, legend=lambda: [Lines(_printed_column_meanings(typed, result))])
+    return result.explained()
 
-    request = typed.request()
-    result = typed.verb.act(source_path(typed.source), request)
-    tell(f"{result.title}\n\n{plan_screen(result.found.as_json(), request.out)}")
-    return DONE
+
+def _printed_column_meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
+    """The columns of a result's tables that hold something with what they mean, each once."""
+    from judgerel_ray.core.schema import tables_of
+
+    tables = result.tables if isinstance(result.tables, dict) else {"": result.chief}
+    schemas = tables_of(typed.verb)
+    pairs = {
+        column: schemas[name].descriptions[column]
+        for name, table in tables.items() if name in schemas
+        for column in table.columns if column in schemas[name].descriptions
+        and table[column].null_count() < table.height
+    }  # fmt: skip
+    return [f"{name}: {text}" for name, text in pairs.items()]
 
 
-def _command_plan(typed: CommandLine) -> int:
-    """Print the plan."""
-    from judgerel_ray.config import read_sweep
-    from judgerel_ray.reporting.standing import plan_screen, plan_text
-
-    sweep = read_sweep(typed.source)
-    found = typed.verb.act(sweep, typed.request()).found
-    plan, asks = found.as_json(), [ask.model_dump(mode="json") for ask in found.asks]
-    resolved = {**sweep.model_dump(mode="json"), "ask": asks}
+def _command_print_formats(typed: CommandLine) -> Sequence[str]:
+    """What is printed."""
     if typed.printing.get("json"):
-        print(json.dumps({**plan, "resolved": resolved}, indent=2))
-    elif typed.printing:
-        tell(plan_text(plan, resolved))
+        return ["json"]
+    if typed.printing.get("md"):
+        if "format" in typed.printing:
+            raise SweepError("--md and --format are given together", hint="leave one out")
+        return ["markdown"]
+    known = [name for name in FORMATS if name != OF_CASES or typed.verb.prints == "gate"]
+    names = comma_names(typed.printing.get("format", "table"))
+    for name in names or ("nothing",):
+        if name not in known:
+            got = repr(name) if names else name
+            raise SweepError(f"--format must be of {', '.join(known)}, got {got}")
+    return names
+
+
+def _write_command_result(result: Result[Any], output: Output, typed: CommandLine) -> None:
+    """Write the chief table, or as JSON all of them."""
+    what = "all tables"
+    if output.ending == ".json":
+        rows = result if result.whole_json or result.rows is None else result.of_rows()
+        output.write(f"{rows.as_json()}\n".encode())
     else:
-        tell(plan_screen(plan, typed.source, resolved))
-    return DONE
+        output.write_frame(result.chief)
+    if output.ending != ".json" or not result.whole_json:
+        what = f"table {_chief_table_of_command(typed, result)}, {result.chief.height:,} rows,"
+    if typed.verb.file:
+        tell(f"wrote {what} to {output.path}", stderr=True)
 
 
-def _command_run(typed: CommandLine) -> int:
-    """Run or resume."""
-    from judgerel_ray.config import read_sweep
-
-    return _run_sweep(read_sweep(typed.source), typed.request())
-
-
-def _command_exact(typed: CommandLine) -> int:
-    """Find verdict distributions, and print what they say of infinitely many replications."""
-    from judgerel_ray.analyses.distributions.from_run import run_limits
-    from judgerel_ray.analyses.distributions.show import limit_blocks
-    from judgerel_ray.blocks.terminal import printed
-    from judgerel_ray.config import as_exact, read_sweep
-    from judgerel_ray.counting.snapshot import open_run
-
-    request = typed.request()
-    code = _run_sweep(as_exact(read_sweep(typed.source)), request)
-    tell(printed(limit_blocks(run_limits(open_run(request.out)))))
-    return code
+def _chief_table_of_command(typed: CommandLine, result: Result[Any]) -> str:
+    """The name of the table that a file holds."""
+    named = result.tables.items() if isinstance(result.tables, dict) else ()
+    known = (name for name, table in named if table is result.rows)
+    return next(known, typed.verb.file.partition(",")[0])
 
 
-def _run_sweep(sweep: Sweep, request: Any) -> int:
-    """Run or resume a sweep, and say how it ended."""
-    from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.asking.verb import wanted_cluster
-    from judgerel_ray.cli.console import Screen
-
-    console = Screen(stderr=True)
-    if not request.out.strip():
-        raise SweepError("--out is empty", hint="name a new directory")
-    with _stdout_kept(), _interruptible_command():
-        summary = run_sweep(
-            sweep,
-            out=request.out,
-            address=wanted_cluster(request.address, ray=request.ray),
-            console=console,
-            ask_lost=getattr(request, "ask_lost", False),
-            unreadable_ok=getattr(request, "unreadable_ok", False),
+def _command_output_file(typed: CommandLine, request: Any) -> Output | None:
+    """The file of ``--out``, refused before anything is read; None where there is none."""
+    out, force = typed.printing.get("out"), typed.printing.get("force", False)
+    raw_cells = typed.printing.get("raw_cells", False)
+    if out is None:
+        if force or raw_cells:
+            name = "--force" if force else "--raw-cells"
+            raise SweepError(f"{name} would do nothing without --out", hint="leave it out")
+        return None
+    if raw_cells and not str(out).lower().endswith(".csv"):
+        raise SweepError(
+            f"--raw-cells is of CSV alone, got --out {out}", hint="leave --raw-cells out"
         )
-    tell(
-        f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
-        f"({summary.asked_now} in this session, {summary.owed} pending)"
-    )
-    for judge, problem in summary.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
-    if line := summary.refused.line(summary.asked):
-        tell(f"judgerel: {line}", stderr=True)
-    for stop in summary.stops:
-        tell(f"judgerel: {stop.line('--unreadable-ok')}", stderr=True)
-    if not summary.owed:
-        return SOME_FAILED if summary.refused.now or summary.stops else DONE
-    hint = "run again"
-    if summary.stops:
-        hint = "what is said above, then run again"
-    if summary.mistakes:
-        # Asking again would end the same way, however often a scheduler tries.
-        hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"
-    failed = f"{summary.failed} requests failed and are recorded in errors/, "
-    n = summary.owed
-    pending = f"{n} are pending" if summary.failed else f"{n} requests are pending"
-    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", stderr=True)
-    return MISTAKE if summary.mistakes else SOME_FAILED
+    from judgerel_ray.store.outputs import output_to
 
-
-def _command_refresh(typed: CommandLine) -> int:
-    """Refresh a series, and say where its judges stand."""
-    from judgerel_ray.analyses.drift.show import summary_text
-
-    with _stdout_kept(), _interruptible_command():
-        found = typed.verb.act(typed.source, typed.request()).found
-    if typed.printing:
-        print(json.dumps(found.as_json(), indent=2))
-    else:
-        tell(found.line)
-        if found.state in ("done", "partial"):
-            tell(summary_text(found.summary))
-    for judge, problem in found.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
-    if found.alarm:
-        drifted = [one for one in found.summary["judges"] if one["alarm"]]
-        names = ", ".join(f"{one['judge']} since refresh {one['since']}" for one in drifted)
-        hint = "see trend.html of the series; drift.since = N accepts it from refresh N on"
-        tell(f"judgerel: drift of judge {names}. Try: {hint}", stderr=True)
-    # First what asking again cannot mend: an alarm stands in the summary until it is accepted.
-    if found.mistakes:
-        return MISTAKE
-    if found.alarm:
-        return DRIFT
-    failed = found.state in ("pending", "partial") or found.refused
-    return SOME_FAILED if failed else DONE
-
-
-def _command_status(typed: CommandLine) -> int:
-    """Print how a run stands."""
-    from judgerel_ray.reporting.standing import status_text
-
-    status = typed.verb.act(typed.source, None).found.as_json()
-    if typed.printing:
-        print(json.dumps(status, indent=2))
-    else:
-        tell(status_text(status))
-    return DONE
-
-
-def _command_verify(typed: CommandLine) -> int:
-    """Check a run directory."""
-    findings = typed.verb.act(typed.source, None).found
-    for found in findings:
-        tell(printable(f"{found.level}: {found.name}: {found.message}"))
-    wrong = sum(found.level == "error" for found in findings)
-    tell(count_of(wrong, "error"))
-    return SOME_FAILED if wrong else DONE
-
-
-def _command_rejudge(typed: CommandLine) -> int:
-    """Read a run's texts again."""
-    found = typed.verb.act(typed.source, typed.request()).found
-    made = found.generation
-    tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
-    for judge, n in found.rows.items():
-        tell(f"  {judge}: {found.changed[judge]:,} of {n:,} judgments differ from when they landed")
-    return DONE
-
-
-def _command_replay(typed: CommandLine) -> int:
-    """Ask landed requests again."""
-    found = typed.verb.act(typed.source, typed.request()).found
-    if typed.printing:
-        summary = {
-            name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
-        }
-        print(json.dumps({**summary, "rows": found.rows.to_dicts()}, indent=2))
-        return DONE
-    for row in found.rows.filter(~found.rows["same"]).iter_rows(named=True):
-        tell(
-            f"{row['key']} differs from character {row['first_difference']} on: landed "
-            f"{row['landed_tokens']} tokens, replayed {row['replayed_tokens']}"
-        )
-    line = f"{found.n_differing} of {found.n} replayed requests differ"
-    if found.low is not None:
-        line += f": {found.share:.1%} (95 % interval {found.low:.1%} to {found.high:.1%})"
-    tell(line)
-    return DONE
-
-
-ACTS: dict[str, Callable[[CommandLine], int]] = {
-    "init": _command_init,
-    "plan": _command_plan,
-    "run": _command_run,
-    "exact": _command_exact,
-    "refresh": _command_refresh,
-    "status": _command_status,
-    "verify": _command_verify,
-    "rejudge": _command_rejudge,
-    "replay": _command_replay,
-    "items": write_items,
-    "import": write_judgments,
-}
-"""Verbs that do more than to print their result."""
+    beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
+    scales = getattr(request, "scale", ())
+    reads = (typed.source, *typed.more, *beside, *scales)
+    return output_to(out, "table", reads=reads, force=force, raw_cells=raw_cells)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from glob import has_magic
-from os import fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.files import STANDARD_INPUT, check_regular
 
@@ -34,7 +30,7 @@ def source_path(path: str) -> str:
     """
     if path == STANDARD_INPUT:
         return path
-    if "://" in path or _typed_path_exists(path) or _is_typed_path_sheet(path):
+    if "://" in path or path_exists(path) or _is_typed_path_sheet(path):
         _check_stdout(path)
         check_regular(path)
         return path
@@ -62,7 +58,7 @@ def judged_path(path: str) -> str:
         ...
     judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such-run]
     """
-    if has_magic(path) and not _typed_path_exists(path) and "://" not in path:
+    if has_magic(path) and not path_exists(path) and "://" not in path:
         return path  # a pattern of files, which is said to be of none where it is opened
     if os.path.isdir(source_path(path)):
         from judgerel_ray.counting.files.source import holds_tables
@@ -75,13 +71,13 @@ def judged_path(path: str) -> str:
 
 def _is_typed_path_sheet(path: str) -> bool:
     """Whether a path names a sheet of a workbook that is there: ``book.xlsx#Sheet2``."""
-    from judgerel_ray.counting.files.workbook import book_of  # a path alone needs no Polars
+    from judgerel_ray.counting.files.delimited import book_of  # a path alone needs no Polars
 
     book, sheet = book_of(path) if "#" in path else (path, "")
-    return bool(sheet) and _typed_path_exists(book)
+    return bool(sheet) and path_exists(book)
 
 
-def _typed_path_exists(path: str) -> bool:
+def path_exists(path: str) -> bool:
     """Whether something is there; nothing is at a path that no file system could have."""
     try:
         return os.path.exists(path)
@@ -108,37 +104,3 @@ def _check_stdout(path: str) -> None:
             raise SweepError(
                 "stdout is the file that is read", where={"path": path}, hint="give --out a file"
             )
-
-
-DONE = 0
-
-
-def _typed_path_or_pattern(path: str) -> str:
-    """A path, or a pattern as it is."""
-    return path if has_magic(path) and not _typed_path_exists(path) else source_path(path)
-
-
-def write_items(typed: CommandLine) -> int:
-    """Write items, and say on stderr how gold was read where the file does not say."""
-    from judgerel_ray.importers import verb
-
-    request = typed.request()
-    answers = None if request.answers is None else source_path(request.answers)
-    request = replace(request, path=_typed_path_or_pattern(fspath(request.path)), answers=answers)
-    n = verb.request_items(typed.source, request, partial(tell, stderr=True))
-    tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
-    return DONE
-
-
-def write_judgments(typed: CommandLine) -> int:
-    """Write foreign judgments."""
-    from judgerel_ray.importers import verb
-
-    request = typed.request()
-    request = replace(
-        request, paths=[_typed_path_or_pattern(fspath(path)) for path in request.paths]
-    )
-    outcomes: list[str] = []
-    n = verb.request_judgments(typed.source, request, outcomes.append)
-    tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}: {outcomes[0]}")
-    return DONE

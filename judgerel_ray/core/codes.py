@@ -320,7 +320,7 @@ class Flag(Worded):
 
     def words(self, numbers: Sequence[float] = ()) -> str:
         """Say it as a remark."""
-        items = ", ".join(f"{one:.0f}" for one in numbers)
+        items = ", ".join(map("{:.0f}".format, numbers))
         improper = f", {numbers[0]:.3f} without it" if numbers else ""
         plural = "" if numbers and numbers[0] == 1 else "s"
         return self.template.format(*numbers, items=items, improper=improper, s=plural)

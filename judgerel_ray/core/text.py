@@ -311,7 +311,9 @@ def heading_of(
 
     A name for which `again` is true may come again, and is numbered then: ``x``, ``x.1``.
     """
-    found = {sign: _first_text_line_names(text, sign) for sign in (separator, *_BETWEEN)}
+    found: dict[str, list[str]] = {}
+    for sign in (separator, *_BETWEEN):
+        found[sign] = _first_text_line_names(text, sign)
 
     def worth(sign: str) -> tuple[int, int]:
         n_known = sum(name.lower() in known for name in found[sign])
@@ -445,7 +447,7 @@ def _first_text_line_names(text: str, sign: str) -> list[str]:
     with _long_fields():
         try:
             rows = csv.reader(_text_lines_with_ends(text), delimiter=sign)
-            first = next((row for row in rows if any(name.strip() for name in row)), [])
+            first = next(filter(lambda row: any(map(str.strip, row)), rows), [])
         except csv.Error:
             first = text.partition("\n")[0].split(sign)
     return [name.strip() for name in first]

@@ -15,6 +15,8 @@ FACETS = (
     "option_order",
 )  # fmt: skip
 """What makes a unit besides item_id, where it is recorded."""
+NUISANCE = ("option_order", "template", "definition")
+"""Facets that should not matter to a verdict, where they are recorded."""
 N_ANSWERS = "n_answers"
 """How many answers of an item its repeats judge; where it is none or 1, all judge the same."""
 OUT_OF = "out_of"

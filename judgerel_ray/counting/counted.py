@@ -15,8 +15,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.columns import FACETS, N_ANSWERS, is_judge, outcome_column
-from judgerel_ray.counting.facets import checked_nuisance, possible_orders
+from judgerel_ray.counting.columns import FACETS, N_ANSWERS, NUISANCE, is_judge, outcome_column
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     BlockChoice,
@@ -39,6 +38,7 @@ from judgerel_ray.counting.verdicts.places import (
     most_declared_options,
     options_shown,
     places_counted,
+    possible_orders,
 )
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
@@ -60,6 +60,7 @@ _MOST_UNITS = 32  # of a group that may be alike another; larger ones hardly eve
 _MOST_KNOWN = 10_000  # groups held for others that are alike
 _READ = ("benchmark", "protocol", "scale", "role", TEMPERATURE)
 # Columns of groups that coefficients read; others, such as the judge, are names and no more.
+_NO_FACETS = ("item_id", "replication", "verdict", "score", "outcome", "label")
 _NO_ROWS = UnitRows(units=pl.DataFrame(), kinds=pl.DataFrame())
 
 
@@ -192,11 +193,11 @@ class CountedGroups:
         placed = self.places.placed if self.places else ()
         n_options = self.declared.n_options
         n_options = self.declared.n_categories if n_options is None else n_options
-        menus = {
-            name: (rows, rows.seen(), places_of(rows, placed))
-            for name, rows in counted.by_protocol().items()
-        }
-        alike = self._alike()
+        menus = {}
+        for name, rows in counted.by_protocol().items():
+            menus[name] = rows, rows.seen, places_of(rows, placed)
+        more_is_read = self.items is not None or self.labels is not None
+        alike = {} if more_is_read else alike_groups(counted)
         known: dict[object, Group] = {}
         for values, part in counted.by_group.items():
             key = dict(zip(names, values, strict=True))
@@ -223,6 +224,10 @@ class CountedGroups:
                 unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
                 n_orders=possible_orders(shown),
             )  # fmt: skip
+            labels = self.labels
+            if labels is not None:
+                same_key = [pl.col(name).eq_missing(value) for name, value in key.items()]
+                labels = labels.filter(pl.lit(True), *same_key)
             kinds = table.kinds  # each with every scale there
             if "scale" in part:
                 kinds = kinds.join(part.select("scale").unique(), how="cross")
@@ -242,18 +247,13 @@ class CountedGroups:
                 greedy=greedy,
                 others=self.others.get(values),
                 of_items=self._by_item(key, unit),
-                labels=self._labels_of(key),
+                labels=labels,
             )
             if same is not None:
                 if len(known) >= _MOST_KNOWN:
                     known.clear()
                 known[same] = group
             yield key, group
-
-    def _alike(self) -> dict[tuple[object, ...], str]:
-        """As :func:`alike_groups`; none where more is read than counts."""
-        more_is_read = self.items is not None or self.labels is not None
-        return {} if more_is_read else alike_groups(self.counted)
 
     def _by_item(self, key: Mapping[str, object], unit: Sequence[str]) -> pl.DataFrame | None:
         """Counts by distinct item; temperatures may be such, and 0 is then one of them."""
@@ -262,11 +262,6 @@ class CountedGroups:
         units = units_of(self.everything if self.items == TEMPERATURE else self.counted, key)
         rows = UnitRows(units=units, kinds=self.everything.nested.kinds)
         return rows.long([*dict.fromkeys((*unit, self.items))])
-
-    def _labels_of(self, key: Mapping[str, object]) -> pl.DataFrame | None:
-        """Rows of a group, where they were read."""
-        same = [pl.col(name).eq_missing(value) for name, value in key.items()]
-        return None if self.labels is None else self.labels.filter(pl.lit(True), *same)
 
 
 def alike_groups(counted: CountedJudgments) -> dict[tuple[object, ...], str]:
@@ -355,6 +350,33 @@ def counted_groups(
     )
 
 
+def checked_nuisance(
+    nuisance: Sequence[str] | None, groups: Sequence[str], columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Name the facets that should not matter to a verdict; a chosen one must be recorded.
+
+    Examples
+    --------
+    >>> checked_nuisance(None, ["template"], ["template", "option_order"])
+    ('option_order', 'definition')
+    >>> checked_nuisance(["criterion"], [], ["criterion", "option_order"])
+    ('option_order', 'template', 'definition', 'criterion')
+    """
+    chosen = nuisance or ()
+    for name in chosen:
+        if name not in columns or name in _NO_FACETS:
+            raise SweepError(
+                f"no facet {name!r} to treat as a nuisance, got columns {', '.join(columns)}",
+                where={"nuisance": ",".join(chosen)},
+            )
+        if name in groups:
+            raise SweepError(
+                f"{name} cannot be both a nuisance facet and a column that makes groups",
+                where={"nuisance": ",".join(chosen)},
+            )
+    return tuple(name for name in dict.fromkeys((*NUISANCE, *chosen)) if name not in groups)
+
+
 def _counted_group_menu(
     part: pl.DataFrame,
     everything: UnitRows,
@@ -367,7 +389,7 @@ def _counted_group_menu(
     if names:
         # What others rated on this scale could have been said here, too; what is on others, not.
         units = everything.units.filter(pl.col(SCALE).cast(pl.String).is_in(names))
-        seen = UnitRows(units=units, kinds=everything.kinds).seen()
+        seen = UnitRows(units=units, kinds=everything.kinds).seen
     scored = seen.filter(SCORED)
     distinct: int = scored.select(LABEL.n_unique()).item()
     scores = scored["score"].drop_nulls().unique().to_list()
@@ -396,9 +418,9 @@ def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     """
     if rows.places is None:
         return None
-    n_labels = rows.by_place().seen().height
+    n_labels = rows.by_place().seen.height
     named = SCORED & pl.col("verdict").is_in(placed)
-    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
+    if rows.seen.filter(named)["verdict"].n_unique() <= n_labels:
         return n_labels
     # Of one question, since others may have options of their own.
     options = rows.long(["item_id"]).filter(named).group_by("item_id")

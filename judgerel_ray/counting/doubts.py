@@ -81,7 +81,7 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     named = SCALE in nested.units.columns and not nested.units[SCALE].null_count()
     if named and all(known_scale(name) for name in scale_names(nested.units)):
         return  # its verdicts have scores
-    scored = nested.seen().filter(SCORED)
+    scored = nested.seen.filter(SCORED)
     if scored.is_empty() or scored["verdict"].null_count() or scored["score"].count():
         return
     if not all(any(map(str.isnumeric, text)) for text in scored["verdict"]):
@@ -114,7 +114,7 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
     """Say which numbers are of the verdict and which of the score, where these are not the same."""
     if SCALE in nested.units.columns and nested.units[SCALE].count():
         return  # a scale says which score each of its verdicts has
-    both = nested.seen().filter(SCORED).select("verdict", "score").drop_nulls().unique()
+    both = nested.seen.filter(SCORED).select("verdict", "score").drop_nulls().unique()
     if both.height == both["verdict"].n_unique() == both["score"].n_unique():
         return
     each = both.group_by("score").agg(pl.col("verdict").sort())
@@ -135,7 +135,7 @@ def _doubt_of_lowest_scores(nested: UnitRows) -> Iterator[str]:
 
     On a scale of -1, 0 and 1, or of 0 to 5, it is not.
     """
-    kinds = nested.kinds.select("score", pl.Series("n", nested.totals())).drop_nulls("score")
+    kinds = nested.kinds.select("score", pl.Series("n", nested.totals)).drop_nulls("score")
     counted = kinds.group_by("score").agg(pl.col("n").sum()).sort("score")
     if counted.height <= _TWO or counted["score"][0] not in (-1, 0) or counted["score"][1] < 0:
         return
@@ -166,7 +166,7 @@ def _doubt_of_scale_ratings(nested: UnitRows, scale: Scale) -> Iterator[str]:
     low, high = scale_ends(scale)
     number = pl.coalesce("score", pl.col("verdict").cast(pl.Float64, strict=False))
     kinds = nested.kinds.select(
-        number.alias(_NUMBER), SCORED.alias("scored"), pl.Series("n", nested.totals())
+        number.alias(_NUMBER), SCORED.alias("scored"), pl.Series("n", nested.totals)
     )
     rated = kinds.filter(pl.col("scored").fill_null(False))
     is_off = (pl.col(_NUMBER) < low) | (pl.col(_NUMBER) > high)
@@ -205,7 +205,7 @@ write 2
         if benchmark and "benchmark" in units.columns:
             units = units.filter(pl.col("benchmark").cast(pl.String) == benchmark)
         part = UnitRows(units=units, kinds=nested.kinds, places=nested.places)
-        named = part.seen().filter(SCORED, pl.col("verdict").is_not_null())
+        named = part.seen.filter(SCORED, pl.col("verdict").is_not_null())
         ties = named.filter(is_tie())["verdict"].unique().sort()
         if ties.is_empty() or n_options <= _TWO:
             continue
@@ -215,7 +215,7 @@ write 2
             most = each.group_by("item_id").agg(pl.col("verdict").n_unique())["verdict"].max()
             options = int(str(most or 0))
         if nested.places and PLACES in units.columns:
-            options = max(options, int((part.by_place().totals() > 0).sum()))
+            options = max(options, int((part.by_place().totals > 0).sum()))
         orders = units[ORDER].drop_nulls().n_unique() if ORDER in units.columns else 0
         if options < n_options and orders <= factorial(n_options - 1):
             of = f" of {benchmark}" if benchmark else ""
@@ -267,7 +267,7 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
 
     Questions that all replies answer in one way prove nothing. A tie is of every question.
     """
-    named = nested.seen().filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
+    named = nested.seen.filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
     if nested.units.height > _MOST_UNITS or named["verdict"].n_unique() < 2 * _TWO:
         return
     rated = folded(pl.col("verdict")).str.contains(_RATED)
@@ -372,7 +372,7 @@ def _scores_of_two_scales(nested: UnitRows) -> Iterator[str]:
     A judge may rate at both ends of one scale. So the lower heap must look like a scale of its own,
     in whole steps from 0 or 1 on, and the upper like the same drawn out.
     """
-    if nested.units.height > _MOST_UNITS or nested.seen()["score"].n_unique() < 2 * _TWO:
+    if nested.units.height > _MOST_UNITS or nested.seen["score"].n_unique() < 2 * _TWO:
         return
     there = [name for name in _APART if name in nested.units.columns]
     rated = nested.long(there).filter(SCORED, pl.col("score").is_not_null())

@@ -61,27 +61,30 @@ class UnitRows:
             *columns, *self.kinds.columns, N
         )
 
+    @cached_property
     def seen(self) -> pl.DataFrame:
         """Kinds of which there is a row.
 
         Examples
         --------
         >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"], "n": [2, 0]})
-        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).seen().rows()
+        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).seen.rows()
         [('A',)]
         """
-        return self._seen
+        return self.kinds.filter(pl.Series(self.totals > 0, dtype=pl.Boolean))
 
+    @cached_property
     def totals(self) -> NDArray[np.int64]:
         """Rows of each kind, over all units.
 
         Examples
         --------
         >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "A"], "n": [2, 3]})
-        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).totals().tolist()
+        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).totals.tolist()
         [5]
         """
-        return self._totals
+        code, n = self.units[KIND].explode().to_numpy(), self.units[N].explode().to_numpy()
+        return np.bincount(code, weights=n, minlength=self.kinds.height).astype(np.int64)
 
     def n_rows(self, kind: pl.Expr) -> int:
         """Count rows of the kinds for which an expression is true.
@@ -93,18 +96,7 @@ class UnitRows:
         3
         """
         chosen = self.kinds.select(kind).to_series().to_numpy()
-        return int(self.totals()[chosen].sum())
-
-    @cached_property
-    def _seen(self) -> pl.DataFrame:
-        """Kinds that are there."""
-        return self.kinds.filter(pl.Series(self.totals() > 0, dtype=pl.Boolean))
-
-    @cached_property
-    def _totals(self) -> NDArray[np.int64]:
-        """Rows of each kind."""
-        code, n = self.units[KIND].explode().to_numpy(), self.units[N].explode().to_numpy()
-        return np.bincount(code, weights=n, minlength=self.kinds.height).astype(np.int64)
+        return int(self.totals[chosen].sum())
 
 
 def nest_rows(rows: pl.DataFrame, *, unit: Sequence[str], kinds: Sequence[str]) -> UnitRows:

@@ -166,8 +166,15 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
 
 def _any_counted_row_failed(tally: Tally) -> bool:
     """Whether any row failed, by the counts."""
-    seen = tally.nested.seen()
-    return "outcome" in seen.columns and Outcome.FAILED.value in seen["outcome"].cast(pl.String)
+    kinds = tally.nested.kinds  # few, whatever the number of questions
+    if "outcome" not in kinds.columns or not _counted_kinds_may_fail(kinds):
+        return False
+    return _counted_kinds_may_fail(tally.nested.seen)
+
+
+def _counted_kinds_may_fail(kinds: pl.DataFrame) -> bool:
+    """Whether failed is among kinds of rows."""
+    return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,11 +139,11 @@ def _to_be_read(nested: UnitRows) -> bool:
     """Whether counts leave it open which labels name a place."""
     if not nested.places or ORDER not in nested.units or nested.units[ORDER].n_unique() < _PAIR:
         return False
-    n_labels = [int(n) for n in nested.by_place().totals() if n > 0]
+    n_labels = [int(n) for n in nested.by_place().totals if n > 0]
     if not n_labels:
         return False
     named = (
-        pl.Series(nested.totals() > 0)
+        pl.Series(nested.totals > 0)
         & nested.kinds.select(SCORED.fill_null(False) & pl.col("verdict").is_not_null()).to_series()
     )
     verdicts = nested.kinds.filter(named)["verdict"]
@@ -151,7 +151,7 @@ def _to_be_read(nested: UnitRows) -> bool:
         return True
     if len(n_labels) <= _PAIR:
         return False
-    alike = set(n_labels) & {int(n) for n in nested.totals()[named.to_numpy()]}
+    alike = set(n_labels) & {int(n) for n in nested.totals[named.to_numpy()]}
     shown = verdicts.n_unique()
     if shown > len(n_labels):  # each question has options of its own
         options = nested.long(["item_id"]).group_by("item_id").agg(pl.col("verdict").n_unique())

@@ -120,7 +120,7 @@ def read_foreign_judgments(
 
 def _is_imported_table(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
-    from judgerel_ray.counting.files.workbook import book_of
+    from judgerel_ray.counting.files.delimited import book_of
     from judgerel_ray.importers.logs.asked import is_log
 
     if [*paths] == [STANDARD_INPUT]:

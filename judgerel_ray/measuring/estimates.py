@@ -109,14 +109,33 @@ def group_rows(
     """
     nominal, scored = _by_level(coefficients, levels or (group.level,))
     nothing_asked = group.n_missing > 0 and not missing
+    sample = {**group.sample, "conditions": REPEATABILITY}
     for policy in missing if group.n_without or nothing_asked else ("category",):
-        for row in (
-            *_nominal_rows(group, policy, nominal),
-            *(_scored_row(group, policy, name, level) for name, level in scored),
-        ):
-            yield {**row, **group.sample, "conditions": REPEATABILITY}
+        found = group.table.counts(value_of(policy))
+        categories = group.n_categories_of(policy)
+        statistics = [
+            count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
+            for name in nominal
+        ]
+        floors: Sequence[NoiseFloor] = ()
+        if statistics:
+            table = CountTable.of(found.counts_UV, statistics[0], function="reduce")
+            floors = noise_floors(table, statistics)
+        for statistic, floor in zip(statistics, floors, strict=True):
+            interval = group.intervals.interval(
+                found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
+            )
+            row = _group_coefficient_row(group, policy, found, statistic, interval, floor, table)
+            printed = categories if statistic.name in _WITH_CATEGORIES else None
+            yield {**row, **sample, "n_categories": printed}
+        for name, level in scored:
+            yield {**_scored_row(group, policy, name, level), **sample}
     if "valid_rate" in coefficients:
-        yield {**_valid_row(group), **group.sample}
+        # A request that failed got no reply.
+        found, statistic = reply_counts(group.table), count_statistic("valid_rate", n_values=2)
+        interval = share_interval(found, statistic, group.intervals)
+        row = _group_coefficient_row(group, "category", found, statistic, interval, None)
+        yield {**row, **group.sample}
 
 
 def _by_level(
@@ -130,27 +149,6 @@ def _by_level(
     # Of numbers there is one analysis of variance, whatever alpha makes of their order.
     scored += [(name, "interval") for name in _ICC if name in named and numeric]
     return [name for name in named if name not in OF_NUMBERS or "nominal" in levels], scored
-
-
-def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
-    """Coefficients of verdicts as mere names."""
-    found = group.table.counts(value_of(policy))
-    categories = group.n_categories_of(policy)
-    statistics = [
-        count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
-        for name in names
-    ]
-    if not statistics:
-        return
-    table = CountTable.of(found.counts_UV, statistics[0], function="reduce")
-    floors = noise_floors(table, statistics)
-    for statistic, floor in zip(statistics, floors, strict=True):
-        interval = group.intervals.interval(
-            found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
-        )
-        row = _group_coefficient_row(group, policy, found, statistic, interval, floor, table)
-        printed = categories if statistic.name in _WITH_CATEGORIES else None
-        yield {**row, "n_categories": printed}
 
 
 def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
@@ -169,14 +167,6 @@ def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
         "measurement": level,
     }
     return {**row, "undefined": why} if why else row
-
-
-def _valid_row(group: Group) -> Row:
-    """The share of replies with a verdict; a request that failed got no reply."""
-    found = reply_counts(group.table)
-    statistic = count_statistic("valid_rate", n_values=2)
-    interval = share_interval(found, statistic, group.intervals)
-    return _group_coefficient_row(group, "category", found, statistic, interval, None)
 
 
 def _group_coefficient_row(
@@ -423,21 +413,14 @@ def continuous_rows(
     for policy in policies:
         lost = policy == "category" and group.n_without > 0
         for name in named:
-            if name not in OF_NUMBERS:
-                yield _coefficient_row_without_value(
-                    group, policy, name, "nominal", _MANY, "continuous_scores"
-                )
-            for level in levels or ("interval",) if name in OF_NUMBERS else ():
-                if lost:
-                    yield _coefficient_row_without_value(
-                        group, policy, name, level, _MANY, "category_needs_nominal"
-                    )
-                elif level != "interval":
-                    yield _coefficient_row_without_value(
-                        group, policy, name, level, _MANY, "continuous_scores"
-                    )
-                else:
+            own_levels: Sequence[Level] = levels or ("interval",)
+            for level in own_levels if name in OF_NUMBERS else ("nominal",):
+                if name in OF_NUMBERS and level == "interval" and not lost:
                     yield _moment_row(group, policy, name, group.moments)
+                    continue
+                is_lost = lost and name in OF_NUMBERS
+                why = "category_needs_nominal" if is_lost else "continuous_scores"
+                yield _coefficient_row_without_value(group, policy, name, level, _MANY, why)
 
 
 def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:

@@ -76,11 +76,6 @@ class LeadCode(StrEnum):
 _BEFORE_ANSWER = ":"
 
 
-def _lead_code_with_answer(code: LeadCode, answer: str | None) -> str:
-    """A habit as the column ``lead`` holds it: its code, and the answer or place always given."""
-    return f"{code.value}{_BEFORE_ANSWER}{answer}"
-
-
 def lead_parts(lead: object) -> tuple[str, str]:
     """Take the column ``lead`` apart: its code, and the answer or place that is always given.
 
@@ -112,10 +107,10 @@ class Replies:
     def habit(self) -> str | None:
         """The code of a judge that gives one answer, or names one place, whatever is asked."""
         if len(self.places) == 1 and (place := min(self.places)) != self.only:
-            return _lead_code_with_answer(LeadCode.ONE_PLACE, place)
+            return f"{LeadCode.ONE_PLACE.value}{_BEFORE_ANSWER}{place}"
         # One option at several places is no habit: it may be the better one of every question.
         stays = self.only is not None and len(self.places) <= 1
-        return _lead_code_with_answer(LeadCode.ONE_ANSWER, self.only) if stays else None
+        return f"{LeadCode.ONE_ANSWER.value}{_BEFORE_ANSWER}{self.only}" if stays else None
 
     @property
     def flag(self) -> Noted | None:
@@ -177,7 +172,7 @@ def _lead_rows_of_kind(kind: pl.Expr) -> pl.Expr:
 def _lead_verdict_places(rows: UnitRows, n_valid: int) -> frozenset[str]:
     """The places that verdicts name, where labels were counted."""
     stood = rows.by_place()
-    n_placed = stood.totals()
+    n_placed = stood.totals
     named = [name for name, n in zip(rows.places or (), n_placed, strict=True) if n]
     return _place_set([*named, *([None] if n_placed.sum() < n_valid else [])])
 
@@ -287,9 +282,9 @@ def add_leads(
         if same not in begins:
             begins[same] = len(written)
             code = lead_code(one.rows, replace(one.replies, places=seen))
-            written += [
-                {**row, "estimator": estimator_words(row), "lead": code} for row in one.rows
-            ]
+            for row in one.rows:
+                made = estimator_words(row)
+                written.append({**row, "estimator": made, "lead": code})
         places_R += range(begins[same], begins[same] + len(one.rows))
     of_rows = {name: kind for name, kind in schema.items() if name not in names}
     table = pl.DataFrame(written, schema=of_rows, orient="row")[places_R]

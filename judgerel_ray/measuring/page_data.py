@@ -12,7 +12,13 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.order_effects import places_named_by_verdicts
-from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, tolerated
+from judgerel_ray.measuring.reliability import (
+    ReduceOptions,
+    as_stated,
+    failures_of,
+    reduce_judged,
+    with_stated_tolerance,
+)
 from judgerel_ray.measuring.unstable import QuestionTexts, RepliesByUnit, least_stable, replies_to
 
 
@@ -51,7 +57,10 @@ class PageData:
 
 def page_data(judged: Snapshot, questions: QuestionTexts | None) -> PageData:
     """Measure what the sections of a page share."""
-    coefficients = tolerated(judged, ReduceOptions(intervals=IntervalChoice(with_errors=True)))
+    options = ReduceOptions(intervals=IntervalChoice(with_errors=True))
+    coefficients = with_stated_tolerance(
+        reduce_judged(*as_stated(judged, options)), judged, options
+    )
     unstable = least_stable(judged.source, scales=judged.scales)
     return PageData(
         judged=judged,

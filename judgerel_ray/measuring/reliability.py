@@ -16,7 +16,7 @@ from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.core.verb import check_reachable
-from judgerel_ray.counting.counted import Declared, Group, counted_groups
+from judgerel_ray.counting.counted import CountedGroups, Declared, Group, counted_groups
 from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice
@@ -104,52 +104,43 @@ class ReduceOptions:
         return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
 
 
-def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
+def as_stated(judged: Snapshot, options: ReduceOptions) -> tuple[Snapshot, ReduceOptions]:
+    """Complete what is asked for by what judgments state: right verdicts, and coefficients.
 
-    Without coefficients of choice, those that have a tolerance are among them.
+    Without coefficients of choice, those that the run's own sweep has a tolerance for are added.
     """
     stated = {} if options.tolerance else judged.tolerance
-    if (
-        options.coefficients is None
-        and not options.items
-        and not set(stated) <= set(DEFAULT_COEFFICIENTS)
-    ):
-        more = tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)
+    unnamed = options.coefficients is None and not options.items
+    if unnamed and (more := tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)):
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
-    by_default = options.coefficients is None and not options.items
-    if by_default or set(options.coefficients or ()) & set(OF_GOLD):
+        unnamed = False
+    if unnamed or set(options.coefficients or ()) & set(OF_GOLD):
         judged = with_gold(judged)
-    found = reduce_judged(judged, options)
+    return judged, options
+
+
+def with_stated_tolerance(
+    coefficients: pl.DataFrame, judged: Snapshot, options: ReduceOptions
+) -> pl.DataFrame:
+    """Judge coefficients by the tolerances given, else by those of the run's own sweep."""
     if options.tolerance:
-        return with_tolerance(found, options.tolerance)
-    there = set(found["coefficient"])
-    stated = {name: value for name, value in stated.items() if name in there}
-    return with_tolerance(found, stated) if stated else found
+        return with_tolerance(coefficients, options.tolerance)
+    there = set(coefficients["coefficient"])
+    stated = {name: value for name, value in judged.tolerance.items() if name in there}
+    return with_tolerance(coefficients, stated) if stated else coefficients
 
 
 def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options: of each protocol by itself, where menus differ."""
     apart = options.by is None or "protocol" in options.by
-    found = []
+    tables = []
     for one in judged.by_menu() if apart else [judged]:
-        table = reduce_judgments(
-            one.source,
-            by=options.by,
-            measurement=options.measurement,
-            missing=options.missing,
-            coefficients=options.coefficients,
-            block=options.counted_block,
-            n_categories=one.n_categories,
-            items=options.items,
-            nuisance=options.nuisance,
-            intervals=options.intervals,
-            scales=one.scales,
-            verdicts_known=one.verdicts_known,
-            n_options=one.n_options,
+        declared = Declared(
+            n_categories=one.n_categories, n_options=one.n_options, scales=one.scales
         )
-        found.append(table)
-    return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
+        chosen, groups = _groups_of_chosen(one.source, options, declared, options.counted_block)
+        tables.append(_measured_groups(groups, options, chosen, one.verdicts_known))
+    return pl.concat(tables, how="diagonal_relaxed") if len(tables) > 1 else tables[0]
 
 
 def reduce_judgments(
@@ -192,98 +183,137 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
+    options = ReduceOptions(
+        by=None if by is None else tuple(by),
+        measurement=None if measurement is None else tuple(measurement),
+        missing=tuple(missing),
+        coefficients=None if coefficients is None else tuple(coefficients),
+        items=items,
+        nuisance=tuple(nuisance or ()),
+        intervals=intervals,
+    )
+    declared = Declared(n_categories=n_categories or {}, n_options=n_options, scales=scales or {})
+    chosen, groups = _groups_of_chosen(source, options, declared, block)
+    return _measured_groups(groups, options, chosen, verdicts_known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """What is computed of every group, each name known, in the order of the known ones."""
+
+    names: tuple[str, ...]
+    policies: tuple[Missing, ...]
+    levels: tuple[Level, ...] | None
+    right: tuple[str, ...]  # Coefficients of labelled judgments, where they are there by default.
+    labelled: bool  # Whether labels say where the chosen option stood.
+
+
+def _groups_of_chosen(
+    source: pl.LazyFrame | Tally, options: ReduceOptions, declared: Declared, block: BlockChoice
+) -> tuple[_Chosen, CountedGroups]:
+    """What the options ask for, and the judgments counted by group as it needs them.
+
+    SweepError where a name is unknown or a column is not there.
+    """
+    items, coefficients = options.items, options.coefficients
     # Names of serving noise choose no coefficient: its rows are added where the texts are read.
     known = (
         *COEFFICIENTS, *LEADING, *OF_GOLD, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
     )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
-    chosen = _known_coefficient_names(
+    names = _known_coefficient_names(
         by_default if coefficients is None else coefficients, known, "coefficient"
     )
-    policies = _known_coefficient_names(missing, POLICIES, "missing policy")
+    policies = _known_coefficient_names(options.missing, POLICIES, "missing policy")
     levels = (
         None
-        if measurement is None
-        else _known_coefficient_names(measurement, LEVELS, "measurement")
+        if options.measurement is None
+        else _known_coefficient_names(options.measurement, LEVELS, "measurement")
     )
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
-    _check_items(items, chosen, columns)
-    right = _labels_known(coefficients, items, columns)
-    extra = [*([items] if items else []), *check_gold((*chosen, *right), columns)]
-    check_order(chosen, columns)
-    one_by_one = bool(set(chosen) & set(PUBLISHED))
+    _check_items(items, names, columns)
+    there = coefficients is None and not items and GOLD in columns
+    right = ("accuracy", "cohen_kappa", *(["people_kappa"] if PEOPLE in columns else ())) * there
+    extra = [*([items] if items else []), *check_gold((*names, *right), columns)]
+    check_order(names, columns)
+    one_by_one = bool(set(names) & set(PUBLISHED))
     if one_by_one and "replication" not in columns:
         raise SweepError("the published estimator needs the column replication")
-    declared = Declared(n_categories=n_categories or {}, n_options=n_options, scales=scales or {})
-    found = counted_groups(
-        source, by=by, block=block, extra=extra, items=items, nuisance=nuisance,
-        one_by_one=one_by_one, declared=declared, intervals=intervals,
+    groups = counted_groups(
+        source, by=options.by, block=block, extra=extra, items=items, nuisance=options.nuisance,
+        one_by_one=one_by_one, declared=declared, intervals=options.intervals,
     )  # fmt: skip
-    unnamed = coefficients is None
-    found_in: list[GroupRows] = []
+    labelled = SHOWN in columns and groups.counted.nested.places is None
+    return _Chosen(
+        names=names, policies=policies, levels=levels, right=right, labelled=labelled
+    ), groups
+
+
+def _measured_groups(
+    found: CountedGroups, options: ReduceOptions, chosen: _Chosen, verdicts_known: bool
+) -> pl.DataFrame:
+    """The rows of all groups, with what leads each; equal groups are computed once."""
+    unnamed, levels = options.coefficients is None, chosen.levels
+    counting = [policy for policy in chosen.policies if policy != "bounds"]
+    measured: list[GroupRows] = []
     computed: WeakKeyDictionary[Group, GroupRows] = WeakKeyDictionary()
     hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
-    counting = [policy for policy in policies if policy != "bounds"]
     for key, group in under_way(found.groups(), of=n_groups, what="groups", hint=hint):
         if group in computed:
-            found_in.append(replace(computed[group], key=key))
+            measured.append(replace(computed[group], key=key))
             continue
-        more = leading_by_default(group) if unnamed and not items else ()
-        rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
-        wanted = (*chosen, *(orders_of(group) if unnamed else ()))
-        rows += _of_more_than_counts(group, wanted, counting, levels, by_default=right)
-        if distinct := [name for name in chosen if name in CONSISTENCY]:
-            rows += _of_items(group, str(items), distinct)
+        more = leading_by_default(group) if unnamed and not options.items else ()
+        wanted, single = [*dict.fromkeys((*chosen.names, *more))], group.moments is None
+        agreement = [name for name in wanted if name in COEFFICIENTS]
+        of_pairs = [name for name in wanted if name in (*COEFFICIENTS, *LEADING)]
+        reproduced = [*reproducible_rows(group, of_pairs, counting, levels)]
+        # What no item was asked about leads nothing.
+        crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
+        counted = agreement if single else [name for name in agreement if name == "valid_rate"]
+        repeated = [
+            *continuous_rows(group, agreement, counting, levels),
+            *group_rows(group, coefficients=counted, missing=counting, levels=levels),
+            *(class_rows(group) if "class_agreement" in wanted and single else ()),
+            *(error_rows(group) if "standard_error" in wanted else ()),
+        ]
+        repeated = _within_one_prompt(repeated, {row["coefficient"] for row in reproduced}, group)
+        rows = [*reproduced, *repeated] if crossed else [*repeated, *reproduced]
+        if "bounds" in chosen.policies:
+            rows += bound_rows(group, agreement, levels=levels, counted=single)
+        if right := [name for name in (*chosen.names, *chosen.right) if name in OF_GOLD]:
+            rows += _rows_of_gold(group, right, counting, levels, by_default=bool(chosen.right))
+        order = [*chosen.names, *(orders_of(group) if unnamed else ())]
+        if order := [name for name in order if name in ORDER_EFFECTS]:
+            rows += order_rows(group, order, counting)
+        if distinct := [name for name in chosen.names if name in CONSISTENCY]:
+            rows += _of_items(group, str(options.items), distinct)
         if group.labels is not None:
-            published = [name for name in chosen if name in PUBLISHED]
+            published = [name for name in chosen.names if name in PUBLISHED]
             rows += find_in_papers("published_rows")(group, group.labels, published)
         replies = replies_of(group)
-        rows = [_reported_row(row, group, items, replies) for row in rows]
-        if not verdicts_known and holds_names(group.rows.seen()):
+        rows = [_reported_row(row, group, options.items, replies) for row in rows]
+        if not verdicts_known and holds_names(group.rows.seen):
             rows = [withheld(row, group.nuisance) for row in rows]
-        steady = group.moments is None and steady_within_units(group)
+        steady = single and steady_within_units(group)
         computed[group] = GroupRows(key=key, rows=rows, replies=replies, steady=steady)
-        found_in.append(computed[group])
-    labelled = SHOWN in columns and found.counted.nested.places is None
-    table = MeasuredCoefficients if intervals.with_errors else Coefficients
+        measured.append(computed[group])
+    table = MeasuredCoefficients if options.intervals.with_errors else Coefficients
     schema = {**found.keys, **table.dtypes}
-    return add_leads(found_in, found.rows, labelled=labelled, schema=schema)
+    return add_leads(measured, found.rows, labelled=chosen.labelled, schema=schema)
 
 
-def _agreement_rows(
-    group: Group,
-    wanted: Sequence[str],
-    policies: Sequence[Missing],
-    levels: Sequence[Level] | None,
-) -> Iterator[Row]:
-    """Agreement of one group: reproducibility first where it is known, then repeatability."""
-    asked = [name for name in wanted if name in COEFFICIENTS]
-    counting, single = [one for one in policies if one != "bounds"], group.moments is None
-    of_pairs = [name for name in wanted if name in (*COEFFICIENTS, *LEADING)]
-    reproduced = [*reproducible_rows(group, of_pairs, counting, levels)]
-    # What no item was asked about leads nothing.
-    crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
-    yield from reproduced if crossed else ()
-    counted = asked if single else [name for name in asked if name == "valid_rate"]
-    repeated = [
-        *continuous_rows(group, asked, counting, levels),
-        *group_rows(group, coefficients=counted, missing=counting, levels=levels),
-        *(class_rows(group) if "class_agreement" in wanted and single else ()),
-        *(error_rows(group) if "standard_error" in wanted else ()),
-    ]
-    yield from _within_one_prompt(repeated, {row["coefficient"] for row in reproduced}, group)
-    yield from () if crossed else reproduced
-    if "bounds" in policies:
-        yield from bound_rows(group, asked, levels=levels, counted=single)
-
-
-def _within_one_prompt(rows: Sequence[Row], known: Set[object], group: Group) -> Iterator[Row]:
+def _within_one_prompt(rows: Sequence[Row], known: Set[object], group: Group) -> list[Row]:
     """Rows of one group, flagged where several prompts were asked of which they compare none."""
-    several = several_prompts(group)
-    for row in rows:
-        alone = row["conditions"] == REPEATABILITY and row["coefficient"] not in known
-        is_flagged = several and alone and row["value"] is not None
-        yield with_flags(row, [(Flag.WITHIN_PROMPT, ())]) if is_flagged else row
+    if not several_prompts(group):
+        return [*rows]
+    return [
+        with_flags(row, [(Flag.WITHIN_PROMPT, ())])
+        if row["conditions"] == REPEATABILITY
+        and row["coefficient"] not in known
+        and row["value"] is not None
+        else row
+        for row in rows
+    ]
 
 
 def _reported_row(row: Row, group: Group, items: str | None, replies: Replies) -> Row:
@@ -315,35 +345,25 @@ def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
     yield from consistency_rows(scores, names, sample, group.intervals)
 
 
-def _labels_known(
-    coefficients: Sequence[str] | None, items: str | None, columns: Sequence[str]
-) -> tuple[str, ...]:
-    """Coefficients of labelled judgments that are there by default."""
-    there = coefficients is None and not items and GOLD in columns
-    return ("accuracy", "cohen_kappa", *(["people_kappa"] if PEOPLE in columns else ())) * there
-
-
-def _of_more_than_counts(
+def _rows_of_gold(
     group: Group,
-    chosen: Sequence[str],
+    names: Sequence[str],
     missing: Sequence[Missing],
     levels: Sequence[Level] | None,
     *,
-    by_default: Sequence[str],
+    by_default: bool,
 ) -> Iterator[Row]:
-    """Coefficients that need to know what is right, or where options stood."""
-    if names := [name for name in (*chosen, *by_default) if name in OF_GOLD]:
-        from judgerel_ray.measuring.correctness import correctness_rows, kappa_rows
+    """Coefficients that need to know what is right; by default where a group knows it."""
+    from judgerel_ray.measuring.correctness import correctness_rows, kappa_rows
 
-        extra = [name for name in (GOLD, PEOPLE) if name in group.rows.units.columns]
-        rows = group.rows.long([*dict.fromkeys((*group.unit, *extra))])
-        if not by_default or rows[GOLD].null_count() < rows.height:
-            right = [name for name in names if name in CORRECTNESS]
-            yield from correctness_rows(group, rows, right, missing)
-            kappas = [name for name in names if name in KAPPAS]
-            yield from kappa_rows(group, rows, kappas, missing, levels)
-    if order := [name for name in chosen if name in ORDER_EFFECTS]:
-        yield from order_rows(group, order, missing)
+    extra = [name for name in (GOLD, PEOPLE) if name in group.rows.units.columns]
+    rows = group.rows.long([*dict.fromkeys((*group.unit, *extra))])
+    if by_default and rows[GOLD].null_count() == rows.height:
+        return
+    right = [name for name in names if name in CORRECTNESS]
+    yield from correctness_rows(group, rows, right, missing)
+    kappas = [name for name in names if name in KAPPAS]
+    yield from kappa_rows(group, rows, kappas, missing, levels)
 
 
 def _check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.counted import Group
-from judgerel_ray.counting.facets import orders_recorded
+from judgerel_ray.counting.verdicts.places import orders_recorded
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     REPRODUCIBILITY,
@@ -106,7 +106,8 @@ def reproducible_rows(
                 group, facets, policy, pair_names, level, moments_U3
             )
         if moments_U3 is None:
-            others = [name for name in coefficients if _is_coefficient_pooled(name)]
+            # Those of more than two judgments are also of an item at all its levels.
+            others = [one for one in coefficients if (of := declaration(one)) and of.pooled]
             yield from _pooled_rows(group, facets, policy, others)
     if "class_agreement" in coefficients and moments_U3 is None:
         yield from _class_rows(group, facets)
@@ -134,12 +135,6 @@ def several_prompts(group: Group) -> bool:
     answered = group.table.kinds.select(~FAILED).to_series().fill_null(True).to_numpy()
     n_ratings_U = group.table.counts_UK[:, answered].sum(axis=1)
     return bool(crossed_units(levels, n_ratings_U).starts_I.size)
-
-
-def _is_coefficient_pooled(name: str) -> bool:
-    """Whether a coefficient of more than two judgments is also of an item at all its levels."""
-    declared = declaration(name)
-    return declared is not None and declared.pooled
 
 
 def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
@@ -355,9 +350,8 @@ def _reproducibility_row(
 ) -> Row:
     """One coefficient with its interval and its floor."""
     words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
-    words += (
-        f", {_nuisance_facets_in_words(group.nuisance)} drawn at random for each of two judgments"
-    )
+    facets = " and ".join(group.nuisance).replace("_", " ")
+    words += f", {facets} drawn at random for each of two judgments"
     if why or terms is None:
         return _reproducibility_without_value(one.name, words, why)
     if not terms.questions_C.size:
@@ -421,8 +415,3 @@ def _reproducibility_interval(
     if found.undefined or pooled_CV is None or found.kind in EXACT:
         return found
     return flagged(found, pooled_CV, np.arange(n), statistic)
-
-
-def _nuisance_facets_in_words(names: Sequence[str]) -> str:
-    """The nuisance facets in words."""
-    return " and ".join(name.replace("_", " ") for name in names)

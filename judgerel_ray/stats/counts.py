@@ -474,7 +474,10 @@ def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
     """Sum terms over units, shape (T,)."""
     width = max(1, statistic.terms(units_UV[:0]).shape[-1])
     step = max(1, BLOCK // width)
-    starts = range(0, max(1, len(units_UV)), step)
+    if len(units_UV) <= step:
+        whole: Floats = statistic.terms(units_UV).sum(axis=0)
+        return whole
+    starts = range(0, len(units_UV), step)
     sums: Floats = np.sum(
         [statistic.terms(units_UV[start : start + step]).sum(axis=0) for start in starts], axis=0
     )

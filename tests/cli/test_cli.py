@@ -16,7 +16,7 @@ import pytest
 from judgerel_ray import __version__, cli, reduce
 from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.cli import main
+from judgerel_ray.cli import acts, main
 from judgerel_ray.cli.parsing import commands, parse
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
 from judgerel_ray.counting.outcomes import Refusals
@@ -776,7 +776,7 @@ def test_other_threads_of_a_program_keep_their_stdout(capsys):
     told = []
 
     def inside():
-        with cli._stdout_kept():
+        with acts._stdout_kept():
             print("of the program")
             told.append(True)
 

@@ -276,7 +276,7 @@ def test_places_are_those_of_rows_that_hold_a_verdict():
     told = rows(["x", "N/A", "z", "z"], label=["A", "B", "B", "b"], option_order=[0, 1, 0, 1])
     nested = tally_file(told).nested
     assert nested.places == ("A", "B")
-    assert nested.by_place().totals().tolist() == [1, 2]
+    assert nested.by_place().totals.tolist() == [1, 2]
 
 
 @pytest.mark.alike(3)

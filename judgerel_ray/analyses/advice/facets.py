@@ -31,7 +31,6 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.counted import alike_groups
-from judgerel_ray.counting.facets import COUNTED_OPTIONS
 from judgerel_ray.counting.groups.grouping import (
     BlockChoice,
     count_judgments,
@@ -40,7 +39,7 @@ from judgerel_ray.counting.groups.grouping import (
     varying_facets,
 )
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.verdicts.places import NO_OPTION, ORDER
+from judgerel_ray.counting.verdicts.places import COUNTED_OPTIONS, NO_OPTION, ORDER
 from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.facets import NUISANCE
+from judgerel_ray.counting.columns import NUISANCE
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
     BlockChoice,

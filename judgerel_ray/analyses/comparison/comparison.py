@@ -30,7 +30,6 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
-from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.files.labelled import READ
 from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
@@ -42,6 +41,8 @@ from judgerel_ray.counting.verdicts.places import (
     is_tie,
     most_declared_options,
     options_shown,
+    orders_recorded,
+    possible_orders,
 )
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,

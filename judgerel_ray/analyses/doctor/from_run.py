@@ -19,8 +19,7 @@ from judgerel_ray.analyses.doctor.diagnosis import (
     Use,
 )
 from judgerel_ray.blocks.words import group_label
-from judgerel_ray.counting.columns import FACETS, is_judge
-from judgerel_ray.counting.facets import NUISANCE
+from judgerel_ray.counting.columns import FACETS, NUISANCE, is_judge
 from judgerel_ray.counting.files.understood import DOCTOR, ColumnsMissing
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.right_answers import GOLD

@@ -31,7 +31,7 @@ from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -334,7 +334,7 @@ def _drift_of_agreement(
     try:
         with Snapshot.open(run.url) as judged:
             options = ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
-            rows = tolerated(judged, options)
+            rows = reduce_judged(judged, options)
     except JudgeRelError as error:  # such as a run in which nothing landed
         return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
     for one in rows.iter_rows(named=True):

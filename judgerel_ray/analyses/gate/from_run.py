@@ -12,7 +12,6 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
-from judgerel_ray.analyses.gate.looks import look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
@@ -27,7 +26,6 @@ from judgerel_ray.analyses.gate.standing import (
     Verdict,
     needs_a_plan,
     of_requirement,
-    overall,
     with_needs,
 )
 from judgerel_ray.analyses.gate.tables import Requirements
@@ -41,7 +39,7 @@ from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.snapshot import Snapshot, replicated
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.order_effects import (
@@ -113,48 +111,35 @@ def columns_of(
     return [*(by or ()), *([GOLD] if right else [])], [] if asked else [GOLD]
 
 
-def gate_judgments(
+def gate_options(by: Sequence[str] | None, look: GateLook) -> ReduceOptions:
+    """What is measured for a gate: with the standard errors of intervals as wide as a look asks."""
+    intervals = IntervalChoice(confidence=look.confidence, with_errors=True)
+    return ReduceOptions(by=None if by is None else tuple(by), intervals=intervals)
+
+
+def gate_by_requirements(
     judged: Snapshot,
+    baselines: Mapping[str, Snapshot],
     asked: Sequence[Requirement],
-    *,
-    baselines: Mapping[str, Snapshot] | None = None,
-    by: Sequence[str] | None = None,
-    ledger: str | None = None,
-) -> Gated:
-    """Judge judgments by requirements; `baselines` are those of drops, by the names these give.
+    options: ReduceOptions,
+    look: GateLook,
+) -> tuple[pl.DataFrame, list[str]]:
+    """Judge judgments by requirements, and name what drops leave out.
 
-    Both are opened with what :func:`columns_of` names. Effects: with a ledger, appends a line to it
-    where the data are new. Retry: safe.
+    `baselines` are those of drops, by the names these give. All are opened with what
+    :func:`columns_of` names.
     """
-    others = dict(baselines or {})
-    look = GateLook()
-    if ledger is not None:
-        frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
-        look = look_at(frames, ledger)
-    options = ReduceOptions(
-        by=None if by is None else tuple(by),
-        intervals=IntervalChoice(confidence=look.confidence, with_errors=True),
-    )
-    if asked:
-        right = any(one.coefficient in OF_GOLD for one in asked)
-        judged = with_gold(judged) if right else judged
-        accurate = {one.against for one in asked if one.name == OF_A_DROP}
-        others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}
-        drops, left_out = _drop_requirements(judged, others, asked, by, look)
-        tables = [*_level_requirements(judged, asked, options), *drops]
-        found = _requirements_decided(judged, asked, tables, options, then=look.next_confidence)
-    else:
-        judged, left_out = replicated(judged), []
-        found = gate_by_default(
-            judged, reduce_judged(judged, options), options, then=look.next_confidence
-        )
-    return Gated(
-        verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
-        notes=(*left_out, *_gate_failure_remarks(judged, found)),
-    )  # fmt: skip
+    right = any(one.coefficient in OF_GOLD for one in asked)
+    judged = with_gold(judged) if right else judged
+    accurate = {one.against for one in asked if one.name == OF_A_DROP}
+    others = {name: with_gold(one) if name in accurate else one for name, one in baselines.items()}
+    drops, left_out = _drop_requirements(judged, others, asked, options.by, look)
+    tables = [*_level_requirements(judged, asked, options), *drops]
+    found = _requirements_decided(judged, asked, tables, options, then=look.next_confidence)
+    return found, left_out
 
 
-def _gate_failure_remarks(judged: Snapshot, found: pl.DataFrame) -> tuple[str, ...]:
+def gate_failure_remarks(judged: Snapshot, found: pl.DataFrame) -> tuple[str, ...]:
     """Say of every judge how many of its requests failed: a valid rate is of the others."""
     by = [name for name in found.columns if name == "judge"]
     failures = failures_of(judged, found.select(*by, "coefficient"))

@@ -228,12 +228,13 @@ def default_requirements(tolerance: Mapping[str, float]) -> tuple[Requirement, .
     ['krippendorff_alpha >= 0.8', 'valid_rate >= .9', 'swap_consistency >= .75', 'accuracy >= .8',
      'flip_rate <= 0.1']
     """
-    written = {requirement(text).name: text for text in DEFAULTS} | {
-        name: f"{name} {'<=' if name in AT_MOST else '>='} {value:g}"
-        for name, value in tolerance.items()
-        if name not in NOT_GATED
-    }
-    return tuple(map(requirement, written.values()))
+    own = {name: value for name, value in tolerance.items() if name not in NOT_GATED}
+    texts = [f"{name} {'<=' if name in AT_MOST else '>='} {own[name]:g}" for name in own]
+    asked: dict[str, Requirement] = {}
+    for text in (*DEFAULTS, *texts):
+        one = requirement(text)
+        asked[one.name] = one
+    return tuple(asked.values())
 
 
 def _requirements_of_file(rules: str) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
@@ -322,8 +323,8 @@ def gate_result(
     return Result(
         found=gated,
         tables={"requirements": gated.requirements},
-        full=lambda: gate_blocks(gated),
-        short=lambda: short_gate_blocks(gated, commands),
+        full=partial(gate_blocks, gated),
+        short=partial(short_gate_blocks, gated, commands),
         title=f"Judge gate: {gate_headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -79,10 +79,13 @@ def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
     >>> found.verdict, found.exit_code
     ('INCONCLUSIVE', 5)
     """
-    from judgerel_ray.analyses.gate.from_run import columns_of, gate_judgments
+    from judgerel_ray.analyses.gate import from_run
+    from judgerel_ray.analyses.gate.looks import look_at
     from judgerel_ray.analyses.gate.requirement import requirements
     from judgerel_ray.analyses.gate.show import gate_result
-    from judgerel_ray.counting.snapshot import Snapshot, sides
+    from judgerel_ray.analyses.gate.standing import GateLook, overall
+    from judgerel_ray.counting.snapshot import Snapshot, replicated, sides
+    from judgerel_ray.measuring.reliability import reduce_judged
 
     texts = [request.require] if isinstance(request.require, str) else request.require
     wanted = requirements(texts, None if request.rules is None else fspath(request.rules))
@@ -92,17 +95,31 @@ def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
     with ExitStack() as opened:
         found_at: dict[str | None, Snapshot] = {}
         for name, (source, reading) in several.items():
-            apart, columns = columns_of(wanted, by, name)
+            apart, columns = from_run.columns_of(wanted, by, name)
             found_at[name] = opened.enter_context(
                 Snapshot.open(source, reading, apart=apart, columns=columns)
             )
-        judged = found_at[None]
-        found = gate_judgments(
-            judged, wanted, baselines={name: found_at[name] for name in names}, by=by,
-            ledger=None if request.ledger is None else fspath(request.ledger),
+        judged, baselines = found_at[None], {name: found_at[name] for name in names}
+        look = GateLook()
+        if request.ledger is not None:
+            frames = {"": judged.frame, **{name: one.frame for name, one in baselines.items()}}
+            look = look_at(frames, fspath(request.ledger))
+        options = from_run.gate_options(by, look)
+        left_out: list[str] = []
+        if wanted:
+            found, left_out = from_run.gate_by_requirements(
+                judged, baselines, wanted, options, look
+            )
+        else:
+            judged = replicated(judged)
+            coefficients = reduce_judged(judged, options)
+            found = from_run.gate_by_default(
+                judged, coefficients, options, then=look.next_confidence
+            )
+        gated = from_run.Gated(
+            verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
+            notes=(*left_out, *from_run.gate_failure_remarks(judged, found)),
+            rests_on=judged.run_notes, read=judged.notes,
         )  # fmt: skip
-        commands = {
-            name: command_on(name, path, request) for name in ("reduce", "advise", "doctor")
-        }
-        found = replace(found, rests_on=judged.run_notes, read=judged.notes)
-        return gate_result(found, commands)
+    commands = {name: command_on(name, path, request) for name in ("reduce", "advise", "doctor")}
+    return gate_result(gated, commands)

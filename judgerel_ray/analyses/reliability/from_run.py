@@ -5,6 +5,8 @@ They rest on what landed: requests that failed, that are pending, and damaged fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,7 +18,7 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
-from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, failures_of
 from judgerel_ray.measuring.serving import requested_serving, texts_are_gone, with_serving
 
 
@@ -60,25 +62,29 @@ class Reduced:
         return with_serving(self.coefficients, self.serving)
 
 
-def reduced(judged: Snapshot, options: ReduceOptions) -> Reduced:
-    """Coefficients, and what their reader must know of the judgments.
-
-    These are opened with the columns that `options` tell apart.
-    """
+@contextmanager
+def hinting_at_distributions(judged: Snapshot) -> Iterator[None]:
+    """Say in errors without a hint that a run has verdict distributions, where it has."""
     try:
-        found = tolerated(judged, options)
+        yield
     except SweepError as error:
         if error.hint is None and judged.run is not None and judged.run.names("distributions"):
             what = "the run has verdict distributions, and nothing sampled"
             hint = f"judgerel distributions {judged.name}: {what}"
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
-    failures = failures_of(judged, found, options)
-    serving = requested_serving(judged, found, options.coefficients, block=options.counted_block)
+
+
+def reduced(judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions) -> Reduced:
+    """Coefficients with what their reader must know of the judgments."""
+    failures = failures_of(judged, coefficients, options)
+    serving = requested_serving(
+        judged, coefficients, options.coefficients, block=options.counted_block
+    )
     caution = _of_later_blocks(judged) if options.block == "all" else None
     if judged.run and options.coefficients is None and texts_are_gone(serving):
         caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
-    return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
+    return Reduced(coefficients=coefficients, failures=failures, serving=serving, caution=caution)
 
 
 def _of_later_blocks(judged: Snapshot) -> str | None:

@@ -23,14 +23,8 @@ from judgerel_ray.analyses.reliability.headlines import (
     of_their_kind,
     unasked,
 )
-from judgerel_ray.analyses.reliability.short import (
-    Command,
-    legend_blocks,
-    reduced_blocks,
-)
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH, plain_table
-from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Remark, groups_of, short_blocks
 from judgerel_ray.blocks.words import (
     NOISE,
@@ -52,7 +46,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.reliability import ReduceOptions, failed_by_group, failures_in_words
+from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
@@ -107,40 +101,15 @@ _CATEGORIES = (
 _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as the judge did'
 
 
-def reduced_result(
-    found: Reduced,
-    options: ReduceOptions,
-    notes: tuple[str, ...] = (),
-    command: Command = lambda _: None,
-) -> Result[pl.DataFrame]:
-    """Coefficients as every format is made of them; `notes` say what they rest on.
-
-    `command` gives the command of another verb on the same judgments.
-    """
-    frame = found.rows
-    source = "--tolerance" if options.tolerance else "the run's sweep.toml"
-    named = options.coefficients is not None or "nominal" in (options.measurement or ())
-    chosen = (options.coefficients or options.measurement or options.items) is not None
-
-    def blocks() -> list[Block]:
-        text = coefficients_text(found.coefficients, failures=found.failures, named=named)
-        shown = found.coefficients.height or not found.serving.height
-        standing = tolerance_text(frame, source=source)
-        return [
-            *([Laid(text)] if shown else []),
-            *serving_blocks(found.serving),
-            *([Laid(standing)] if standing else []),
-        ]
-
-    def short() -> list[Block]:
-        standing = tolerance_text(frame, source=source)
-        return reduced_blocks(found, named=chosen, standing=standing, command=command)
-
-    caution = (found.caution,) if found.caution else ()
-    return Result(
-        found=frame, tables=frame, full=blocks, notes=(*notes, *caution),
-        short=short if found.coefficients.height else None, legend=lambda: legend_blocks(found),
-    )  # fmt: skip
+def full_blocks(found: Reduced, *, named: bool, standing: str) -> list[Block]:
+    """All there is: coefficients, the serving's noise, and how they stand to tolerances."""
+    shown = found.coefficients.height or not found.serving.height
+    text = coefficients_text(found.coefficients, failures=found.failures, named=named)
+    return [
+        *([Laid(text)] if shown else []),
+        *serving_blocks(found.serving),
+        *([Laid(standing)] if standing else []),
+    ]
 
 
 def coefficients_text(
@@ -409,7 +378,7 @@ def _reliability_legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[
 
 
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
-    """Write the coefficients that have a tolerance, one line each; nothing without.
+    """Write the coefficients that have a tolerance, one line each.
 
     Examples
     --------
@@ -422,8 +391,6 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     judge  coefficient  no verdict  value [95 %]          tolerance  standing
     j      flip rate    drop        0.030 [0.010, 0.040]  0.05       meets
     """
-    if "standing" not in coefficients.columns:
-        return ""
     rows = coefficients.filter(pl.col("standing").is_not_null())
     groups, shown = group_columns(coefficients), ("tolerance", "standing")
     lines = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -160,18 +161,42 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.analyses.reliability.from_run import reduced
-    from judgerel_ray.analyses.reliability.short import FOLLOWING
-    from judgerel_ray.analyses.reliability.show import reduced_result
+    from judgerel_ray.analyses.reliability.from_run import hinting_at_distributions, reduced
+    from judgerel_ray.analyses.reliability.short import FOLLOWING, legend_blocks, reduced_blocks
+    from judgerel_ray.analyses.reliability.show import full_blocks, tolerance_text
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
+    from judgerel_ray.measuring.reliability import (
+        as_stated,
+        reduce_judged,
+        with_stated_tolerance,
+    )
 
     options = request.options()
     # Written at once: what is found holds nothing of what was read.
     commands = {name: command_on(name, path, request) for name in FOLLOWING}
     with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
-        found = reduced(judged, options)
-        return reduced_result(found, options, judged.run_notes, commands.__getitem__)
+        with hinting_at_distributions(judged):
+            coefficients = reduce_judged(*as_stated(judged, options))
+            coefficients = with_stated_tolerance(coefficients, judged, options)
+        found = reduced(judged, coefficients, options)
+        notes = (*judged.run_notes, *([found.caution] if found.caution else []))
+    rows, standing = found.rows, ""
+    if "standing" in rows.columns:
+        stated = "--tolerance" if options.tolerance else "the run's sweep.toml"
+        standing = tolerance_text(rows, source=stated)
+    named = options.coefficients is not None or "nominal" in (options.measurement or ())
+    chosen = (options.coefficients or options.measurement or options.items) is not None
+    short = partial(
+        reduced_blocks, found, named=chosen, standing=standing, command=commands.__getitem__
+    )
+    return Result(
+        found=rows, tables=rows, notes=notes,
+        full=partial(full_blocks, found, named=named, standing=standing),
+        short=short if found.coefficients.height else None,
+        legend=partial(legend_blocks, found),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,17 +301,19 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     >>> found.select("judge", "coefficient", "value").rows()[0]
     ('simulated-erratic', 'serving_noise', 0.0)
     """
-    from judgerel_ray.analyses.reliability.from_run import reduced
+    from judgerel_ray.analyses.reliability.from_run import hinting_at_distributions, reduced
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reliability import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
     from judgerel_ray.measuring.serving import SERVING
     from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
     command = command_on("reduce", path, request)
     with Snapshot.open(path, request, apart=options.extra_keys) as judged:
-        found = reduced(judged, options).rows
+        with hinting_at_distributions(judged):
+            coefficients = reduce_judged(judged, options)
+        found = reduced(judged, coefficients, options).rows
         return Result(
             found=found,
             tables=found,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -24,6 +26,7 @@ from judgerel_ray.core.text import (
 from judgerel_ray.counting.columns import KNOWN_BY, check_width
 from judgerel_ray.counting.files.names import COMMON, facet_of, may_come_again, roles_of
 
+_SHEET = re.compile(r"(?i)^(.+?\.(?:xlsx|xlsm|xls|ods)(?:\.(?:gz|bz2|xz|zst))?)#(.+)$")
 _FEWEST = 3  # columns below names in levels
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 
@@ -39,6 +42,18 @@ def kind_of(path: str) -> tuple[str, str]:
     name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
     packed = name.suffix if name.suffix in PACKED else ""
     return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
+
+
+def book_of(path: str) -> tuple[str, str]:
+    """The workbook of a path, and what stands behind it: ``book.xlsx#Sheet2``.
+
+    Examples
+    --------
+    >>> book_of("logs/book.xlsx#Sheet2"), book_of("a#b.csv")
+    (('logs/book.xlsx', 'Sheet2'), ('a#b.csv', ''))
+    """
+    found = None if "://" in path or os.path.exists(path) else _SHEET.match(path)
+    return (found[1], found[2]) if found else (path, "")
 
 
 def read_delimited(
@@ -133,9 +148,9 @@ def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
                  for group in groups}  # fmt: skip
         first, *others = below.values()
         is_alike = bool(others) and all(sorted(one) == sorted(first) for one in others)
-        is_known = facet_of(first) is not None or all(map(roles_of, first))
         is_one = len({*first}) == len(first) and "" not in (*first, *groups)
-        if item.lower() in KNOWN_BY | COMMON and is_alike and is_known and is_one:
+        is_table = item.lower() in KNOWN_BY | COMMON and is_alike and is_one
+        if is_table and (facet_of(first) is not None or all(map(roles_of, first))):
             joined = [f"{one}_{name}" for one, name in zip(groups, inner, strict=True)]
             return n_lines, [item, *joined], sign
     return None

@@ -27,11 +27,11 @@ from judgerel_ray.core.text import (
     SEPARATORS,
 )
 from judgerel_ray.counting.columns import TYPED, check_width
-from judgerel_ray.counting.files.delimited import kind_of, read_delimited
+from judgerel_ray.counting.files.delimited import book_of, kind_of, read_delimited
 from judgerel_ray.counting.files.documents import read_json
 from judgerel_ray.counting.files.names import repeats_by_name
 from judgerel_ray.counting.files.records import read_json_lines
-from judgerel_ray.counting.files.workbook import WORKBOOKS, book_of, read_sheets, sheets_as_csv
+from judgerel_ray.counting.files.workbook import WORKBOOKS, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
@@ -102,7 +102,8 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             found = _rows_of_piped_sheet(sys.stdin.buffer.read(), {"file": "standard input"})
             return _items_by_row(found) if by_row else found
         if "://" in read_from:
-            return _rows_of_one_sheet(read_from, where, by_row=by_row)
+            found = _rows_of_one_sheet(read_from, where)
+            return _items_by_row(found) if by_row else found
         if Path(read_from).is_dir():
             return _rows_of_several_sheets(
                 _files_in(read_from), where, root=read_from, by_row=by_row
@@ -110,7 +111,8 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
         if Path(book_of(read_from)[0]).exists():
             check_regular(book_of(read_from)[0])
             old = _old_run([read_from], where) if _is_run_judgments_file(read_from) else ()
-            found = _rows_of_one_sheet(read_from, where, by_row=by_row)
+            found = _rows_of_one_sheet(read_from, where)
+            found = _items_by_row(found) if by_row else found
             return replace(
                 found, rows=_old_run_judgments_once(found.rows, old), notes=(*old, *found.notes)
             )
@@ -283,13 +285,7 @@ def _items_by_row(found: Source) -> Source:
     return replace(found, rows=rows, notes=(*found.notes, note), indexed=False)
 
 
-def _rows_of_one_sheet(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Source:
-    """The rows of one file."""
-    found = _sheet_rows_by_ending(path, where)
-    return _items_by_row(found) if by_row else found
-
-
-def _sheet_rows_by_ending(path: str, where: Mapping[str, object]) -> Source:
+def _rows_of_one_sheet(path: str, where: Mapping[str, object]) -> Source:
     """The rows of one file, by its ending."""
     book, sheet = book_of(path)
     kind, packed = kind_of(book)
@@ -395,7 +391,8 @@ def _rows_of_several_sheets(
             hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
     old = _old_run(files, where)
-    read = [_rows_of_one_sheet(file, {"file": file}, by_row=by_row) for file in files]
+    read = [_rows_of_one_sheet(file, {"file": file}) for file in files]
+    read = [*map(_items_by_row, read)] if by_row else read
     frames = [
         _sheet_rows_by_path(one.rows, file, root) for one, file in zip(read, files, strict=True)
     ]

@@ -88,13 +88,13 @@ def _repeat_heading_rows(rows: pl.DataFrame) -> list[bool]:
     None where rows with judgments are called so, too: they are items, some without a verdict.
     """
     first, *others = rows.columns
-    if not others:
+    rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
+    if not others or rows.select(rest.all()).item():  # no row is of its first column alone
         return []
     named = [
         _WORD.match(cell or "") is not None and facet_of([(cell or "").strip()]) == "replication"
         for cell in rows[first]
     ]  # fmt: skip
-    rest = pl.any_horizontal((pl.col(others).str.strip_chars() != "").fill_null(False))
     return [] if not any(named) or rows.filter(named).select(rest.any()).item() else named
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
@@ -16,22 +15,9 @@ from judgerel_ray.counting.files.delimited import read_delimited
 from judgerel_ray.counting.files.names import repeats_by_name, roles_of
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-_SHEET = re.compile(r"(?i)^(.+?\.(?:xlsx|xlsm|xls|ods)(?:\.(?:gz|bz2|xz|zst))?)#(.+)$")
 _REPLICATION, SHEET = "replication", "sheet"
 """Columns that tell sheets of a workbook apart."""
 _AS_CSV = "save the sheet as CSV"
-
-
-def book_of(path: str) -> tuple[str, str]:
-    """The workbook of a path, and what stands behind it: ``book.xlsx#Sheet2``.
-
-    Examples
-    --------
-    >>> book_of("logs/book.xlsx#Sheet2"), book_of("a#b.csv")
-    (('logs/book.xlsx', 'Sheet2'), ('a#b.csv', ''))
-    """
-    found = None if "://" in path or os.path.exists(path) else _SHEET.match(path)
-    return (found[1], found[2]) if found else (path, "")
 
 
 def sheets_as_csv(content: bytes, where: Mapping[str, object]) -> dict[str, bytes]:

@@ -245,7 +245,7 @@ def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
     """
     if rows.kinds.height <= MOST_VALUES:
         return None
-    seen = rows.seen().filter(SCORED)
+    seen = rows.seen.filter(SCORED)
     if seen["score"].null_count() or seen["score"].n_unique() <= MOST_VALUES:
         return None
     # Kinds are sorted by verdict, then score; by score alone they are in one order for all.

@@ -1,4 +1,4 @@
-"""Places that options stood in: how many there are, and menus that differ from item to item.
+"""Places and orders that options stood in: how many there are, and menus that differ by item.
 
 Labels of a file say where the chosen option stood ("A", "B"); a tie stands nowhere, whatever its
 label. Where items have options of their own (two of six systems each), what a verdict names in one
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import factorial
 
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.policy import SCORED
@@ -23,6 +25,8 @@ N_OPTIONS = "n_options"
 """Column of a file that declares how many options a question has; a tie is none."""
 NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
+COUNTED_OPTIONS = 8
+"""Most options whose orders are counted: 40,320 orders are as good as infinitely many."""
 _PAIR = 2
 _FIRST = ("a", "0", "1", "first", "left")
 PROMPTS = ("benchmark", "protocol", "criterion", "definition", "template")
@@ -227,7 +231,7 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
         return None
     stood = nested.by_place()
-    n_labels, n_kinds = stood.totals(), nested.totals()
+    n_labels, n_kinds = stood.totals, nested.totals
     labels = tuple(stood.kinds.filter(pl.Series(n_labels > 0))[SHOWN])
     placed_U = stood.units[N].list.sum() > 0
     orders = tuple(nested.units.filter(placed_U)[ORDER].drop_nulls().unique().sort())
@@ -284,3 +288,29 @@ def options_shown(places: Places | None) -> int | None:
     """
     n = 0 if places is None else places.most or len(places.labels)
     return n if n > _PAIR else None
+
+
+def possible_orders(n_options: int | None) -> float | None:
+    """How many orders so many declared options have; None where their number is not known.
+
+    Examples
+    --------
+    >>> possible_orders(5), possible_orders(None)
+    (120.0, None)
+    """
+    return None if n_options is None else float(factorial(min(n_options, COUNTED_OPTIONS)))
+
+
+def orders_recorded(n_recorded: int, n_orders: float | None) -> list[Noted]:
+    """Flag how many of all possible orders a question was asked in, where they are not all.
+
+    Examples
+    --------
+    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0)
+    ([(<Flag.SOME_ORDERS: 'some_orders_recorded'>, (2, 24.0))], [])
+    """
+    if n_orders is None or n_recorded >= n_orders:
+        return []
+    many = n_orders >= factorial(COUNTED_OPTIONS)
+    flag = Flag.SOME_ORDERS_OF_MANY if many else Flag.SOME_ORDERS
+    return [(flag, (n_recorded, n_orders))]

@@ -290,7 +290,7 @@ def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
     [('A', 3)]
     """
     kinds = nested.kinds.lazy()
-    kinds = kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals()))
+    kinds = kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals))
     kinds = kinds.filter(pl.col("text").is_not_null(), pl.col("n") > 0)
     return kinds.group_by("text").agg(pl.col("n").sum()).sort("text").collect(engine="in-memory")
 

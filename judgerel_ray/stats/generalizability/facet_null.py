@@ -139,10 +139,12 @@ def _permuted_facet_floors(
         for null, one in zip(nulls, targets, strict=True):
             null.append(coefficient_of(one.name, distance, sums, form_VV, one.n_categories))
     kind = NullMethod.LEVEL_PERMUTATIONS
-    return tuple(
-        floor_of(float(_facet_coefficient(one, total, form_VV)), np.concatenate(null), kind)
-        for one, null in zip(targets, nulls, strict=True)
-    )
+    floors = []
+    distance = mean_distance(total)
+    for null, one in zip(nulls, targets, strict=True):
+        value = float(coefficient_of(one.name, distance, total, form_VV, one.n_categories))
+        floors.append(floor_of(value, np.concatenate(null), kind))
+    return tuple(floors)
 
 
 def _sampled_orders(units: CrossedUnits) -> bool:
@@ -153,11 +155,6 @@ def _sampled_orders(units: CrossedUnits) -> bool:
         return False
     pairs = np.unique(np.stack([levels.items_U, levels.orders_U]), axis=1).shape[1]
     return bool(pairs < possible * units.starts_I.size)
-
-
-def _facet_coefficient(one: FacetTarget, total: Floats, form_FF: Floats) -> Floats:
-    """The coefficient itself."""
-    return coefficient_of(one.name, mean_distance(total), total, form_FF, one.n_categories)
 
 
 def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
@@ -259,7 +256,8 @@ def _floor_of_moments(
     one: FacetTarget, total: Floats, form_FF: Floats, mean: float, sd: float
 ) -> NoiseFloor:
     """A floor from the mean and spread of the mean distance."""
-    value = float(_facet_coefficient(one, total, form_FF))
+    distance = mean_distance(total)
+    value = float(coefficient_of(one.name, distance, total, form_FF, one.n_categories))
     if np.isnan(value):
         return NOTHING
     centre, beside = (

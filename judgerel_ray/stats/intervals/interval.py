@@ -193,9 +193,9 @@ def jackknife_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts, clusters = _checked_counts_by_cluster(
-        counts_UV, clusters_U, statistic, function="jackknife_interval"
-    )
+    counts = statistic.checked(counts_UV, function="jackknife_interval")
+    given = clusters_of(clusters_U, len(counts), function="jackknife_interval")
+    counts, clusters = by_cluster(counts, given, statistic)
     parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
     if 0 < counts.size <= _HELD:
         parts = [*parts]
@@ -283,15 +283,6 @@ def by_cluster(
     number = np.unique(clusters, return_inverse=True)[1]
     order = np.argsort(number, kind="stable")
     return counts[order], number[order]
-
-
-def _checked_counts_by_cluster(
-    counts_UV: ArrayLike, clusters_U: ArrayLike | None, statistic: CountStatistic, *, function: str
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Checked counts by cluster; without clusters each unit is one."""
-    counts = statistic.checked(counts_UV, function=function)
-    clusters = clusters_of(clusters_U, len(counts), function=function)
-    return by_cluster(counts, clusters, statistic)
 
 
 def cluster_terms(
@@ -470,9 +461,9 @@ def bootstrap_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts, clusters = _checked_counts_by_cluster(
-        counts_UV, clusters_U, statistic, function="bootstrap_interval"
-    )
+    counts = statistic.checked(counts_UV, function="bootstrap_interval")
+    given = clusters_of(clusters_U, len(counts), function="bootstrap_interval")
+    counts, clusters = by_cluster(counts, given, statistic)
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
     found = resampled_interval(

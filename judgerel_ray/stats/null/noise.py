@@ -213,25 +213,30 @@ def noise_floors(
     for mask in {mask.tobytes(): mask for mask in masks.values()}.values():
         alike = [i for i, other in masks.items() if np.array_equal(other, mask)]
         taking = counts if mask.all() else counts[mask]
-        found = _floors_of_coefficients(
-            taking, [statistics[i] for i in alike], table, n_permutations, seed
-        )
-        floors.update(zip(alike, found, strict=True))
+        if taking.sum() > DENSE:
+            floors.update(_floors_by_moments(taking, statistics, alike, table, seed))
+        if left := [i for i in alike if i not in floors]:
+            found = _permuted_floors(taking, [statistics[i] for i in left], n_permutations, seed)
+            floors.update(zip(left, found, strict=True))
     return tuple(floors[i] for i in range(len(statistics)))
 
 
-def _floors_of_coefficients(
+def _floors_by_moments(
     counts: Floats,
-    statistics: list[CountStatistic],
+    statistics: Sequence[CountStatistic],
+    places: Sequence[int],
     table: CountTable,
-    n_permutations: int,
     seed: int,
-) -> list[NoiseFloor]:
-    """The nulls of coefficients that count all these units, the part of a table that they take."""
+) -> dict[int, NoiseFloor]:
+    """The nulls of those coefficients at `places` of which moments tell what permuting would.
+
+    `counts` are the part of a table that they all take.
+    """
     found: dict[int, NoiseFloor] = {}
-    n, margins = counts.sum(), margins_of(counts)
-    many = n > LABELS // FEWEST
-    for place, statistic in enumerate(statistics if n > DENSE else ()):
+    margins = margins_of(counts)
+    many = counts.sum() > LABELS // FEWEST
+    for place in places:
+        statistic = statistics[place]
         total_T = None if statistic.at_totals else table.total(statistic)
         null = pair_floor(counts, statistic, total_T=total_T)
         if null is None and many:
@@ -241,11 +246,7 @@ def _floors_of_coefficients(
             or (many and not affordable(choose_way(margins)[1]))
         ):
             found[place] = closed_floor(null)
-    left = [place for place in range(len(statistics)) if place not in found]
-    if left:
-        floors = _permuted_floors(counts, [statistics[i] for i in left], n_permutations, seed)
-        found.update(zip(left, floors, strict=True))
-    return [found[place] for place in range(len(statistics))]
+    return found
 
 
 def _null_settled_by_moments(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:

@@ -22,7 +22,7 @@ from judgerel_ray.analyses.reliability.short import (
     lines_of,
     whole_judges,
 )
-from judgerel_ray.analyses.reliability.show import reduced_result
+from judgerel_ray.analyses.reliability.verb import ReduceRequest
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
@@ -266,12 +266,7 @@ def test_what_is_found_keeps_no_frame_alive(verb):
 
 def test_a_frame_has_no_command():
     rows = _rows(random.Random(5), 1, LAWS["noise"])
-    from judgerel_ray.analyses.reliability.from_run import reduced
-    from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reliability import ReduceOptions
-
-    with Snapshot.open(rows) as judged:
-        text = reduced_result(reduced(judged, ReduceOptions()), ReduceOptions()).as_text()
+    text = VERBS["reduce"].act(rows, ReduceRequest()).as_text()
     assert "Next" not in text
 
 
