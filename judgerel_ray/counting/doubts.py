@@ -262,7 +262,6 @@ _MENUS = tuple(
 """Answers to two choices. Two groups of grades may be one list's ends: A>B, A>>B and B>A, B>>A."""
 _RATED = r"^[0-9.]+ ?(%|/ ?[0-9.]+)?$"
 _PART = "__part"
-_VERDICT = "__verdict"
 _NAMED_ALIKE = (
     "chance agreement is computed from all verdicts pooled, so even guessing gets a high alpha and "
     "high kappas; use the same verdict names for all questions (for a choice, its place or label)"
@@ -282,12 +281,11 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
         return  # ratings, which lie as far apart as their numbers
     there = [name for name in _APART if name in nested.units.columns]
     rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
-    coded = {_PART: (*there,), _ITEM: (*there, _ITEM), _VERDICT: (*there, "verdict")}
-    asked = rows.select(
-        "verdict", N,
-        *(pl.struct(pl.lit(0), *names).rank("dense").cast(pl.Int64).alias(name)
-          for name, names in coded.items()),
-    ).filter(pl.col(N).sum().over(_ITEM) > 1)  # fmt: skip
+    numbered = rows.with_columns(pl.lit(0).alias(_PART))
+    if there:
+        parts = rows.select(there).unique().sort(there).with_row_index(_PART)
+        numbered = rows.join(parts, on=there, nulls_equal=True)
+    asked = numbered.filter(pl.col(N).sum().over(_PART, _ITEM) > 1)
     if asked.is_empty():
         return
     if line := _shares_no_verdict(asked) or _doubt_of_compared_names(asked):
@@ -296,8 +294,8 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
 
 def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     """The line of groups of questions that verdicts of two kinds or more are said in."""
-    group = _items_linked_by_verdicts(asked[_ITEM], asked[_VERDICT]).alias("group")
-    groups = asked.with_columns(group).group_by(_PART, "group").agg(
+    linked = asked.join(_linked_verdicts(asked), on=[_PART, "verdict"])
+    groups = linked.group_by(_PART, "group").agg(
         pl.col(_ITEM).n_unique(), pl.col("verdict").unique().sort()
     )  # fmt: skip
     several = pl.col("verdict").list.len() > 1
@@ -337,8 +335,10 @@ def _doubt_of_compared_names(asked: pl.DataFrame) -> str | None:
     Judges that err among many verdicts find a third one somewhere. Of grades, neighbors are met
     alone, so that there are about as many pairs as grades.
     """
+    if asked["verdict"].n_unique() < _MENU_SIZES:
+        return None
     items = asked.group_by(_PART, _ITEM).agg(
-        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col(_VERDICT).sort()
+        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col("verdict").sort()
     )
     items = items.filter(pl.col(N) > _TWO)
     named = asked.group_by(_PART).agg(pl.col("verdict").n_unique().alias("named"))
@@ -356,16 +356,19 @@ def _doubt_of_compared_names(asked: pl.DataFrame) -> str | None:
     return f"no question has more than 2 of the {parts['named'][0]:,} verdicts: {_NAMED_ALIKE}"
 
 
-def _items_linked_by_verdicts(items: pl.Series, verdicts: pl.Series) -> pl.Series:
-    """Number the groups in which verdicts link items, row by row; both are numbers from 1 on."""
-    import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    first, second = items.to_numpy(), verdicts.to_numpy() + int(items.to_numpy().max())
-    size = int(second.max()) + 1
-    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return pl.Series(connected_components(links, directed=False)[1][first])
+def _linked_verdicts(asked: pl.DataFrame) -> pl.DataFrame:
+    """Verdicts of each part with the number of their group: an item links those that it has."""
+    groups: dict[tuple[int, str], set[tuple[int, str]]] = {}
+    together = asked.group_by(_PART, _ITEM).agg(pl.col("verdict").sort())
+    for part, verdicts in together.select(_PART, "verdict").unique().iter_rows():
+        met = [groups.setdefault((part, one), {(part, one)}) for one in verdicts]
+        largest, *others = sorted({id(one): one for one in met}.values(), key=len, reverse=True)
+        for other in others:
+            largest |= other
+            groups.update(dict.fromkeys(other, largest))
+    rows = [(part, verdict, id(group)) for (part, verdict), group in groups.items()]
+    schema = {_PART: asked.schema[_PART], "verdict": pl.String, "group": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 _FAR, _VERY_FAR = 3, 20  # times the top of the lower heap, and its steps; of two scores alone

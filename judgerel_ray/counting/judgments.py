@@ -147,7 +147,9 @@ def _tally_rows(
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = identifying_columns(columns, extra)
         try:
-            nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
+            nested, at_fault = tally_unchecked(
+                frame, names, indexed=source.indexed, held=source.held
+            )
         except PolarsError:
             numbers, lines = as_numbers(frame)
             if lines:

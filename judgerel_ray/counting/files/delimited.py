@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from judgerel_ray.core.text import (
 from judgerel_ray.counting.columns import KNOWN_BY, check_width
 from judgerel_ray.counting.files.names import COMMON, facet_of, may_come_again, roles_of
 
+_SEVERAL = 2
 _FEWEST = 3  # columns below names in levels
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 
@@ -180,6 +182,11 @@ def _delimited_sheet_looks(
 
     Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
     """
+    try:
+        if _are_plain_lines(scanned, between, n_columns):
+            return True, False
+    except UnicodeDecodeError:
+        return False, False
     line = pl.col("line")
     sign = "\\" + between if between in "|;," else between
     # A mark stands for each quoted field, to see what is behind it.
@@ -194,6 +201,32 @@ def _delimited_sheet_looks(
     except PolarsError:
         return False, False  # which byte is wrong is found where it is read
     return not has_wrong, bool(blank)
+
+
+def _are_plain_lines(scanned: io.BytesIO | str, between: str, n_columns: int) -> bool:
+    """Whether every line has all its fields, none of them quoted; of few lines others tell more.
+
+    All other bytes left out, such a file is one short text again and again.
+    """
+    line = between.encode() * (n_columns - 1) + b"\n"
+    if n_columns < _SEVERAL or between == "\t":  # a line of blanks is none
+        return False
+    others = bytes({*range(256)} - {*line, *b'"'})
+    decoder, rest = codecs.getincrementaldecoder("utf-8")(), b""
+    with (
+        io.BytesIO(scanned.getvalue())
+        if isinstance(scanned, io.BytesIO)
+        else open(scanned, "rb") as file
+    ):
+        while piece := file.read(_HEAD):
+            decoder.decode(piece)
+            signs = rest + piece.translate(None, others)
+            n = len(signs) // len(line) * len(line)
+            if signs[:n] != line * (n // len(line)):
+                return False
+            rest = signs[n:]
+    decoder.decode(b"", final=True)
+    return rest in (b"", line[:-1])
 
 
 def _delimited_rows_by_python(
