@@ -8,6 +8,7 @@ two scales; then chance, and how far apart two of them are, is not what a coeffi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import factorial
 from shlex import quote
@@ -239,6 +240,7 @@ _MOST_UNITS = 500_000  # above them nothing is looked for: it takes a tenth of a
 _APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
 """Columns in each of whose values verdicts may have names of their own."""
 _FEW_QUESTIONS, _MANY_PAIRS = 10, 20
+_SAMPLED = 2_000  # units that may show that all have the same verdicts
 _CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
 _NEARLY_ALL = 0.9  # share of questions in one group: the others are strays
 _MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
@@ -280,16 +282,39 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
     if named["score"].count() or named.select(rated.all()).item():
         return  # ratings, which lie as far apart as their numbers
     there = [name for name in _APART if name in nested.units.columns]
-    rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
-    numbered = rows.with_columns(pl.lit(0).alias(_PART))
-    if there:
-        parts = rows.select(there).unique().sort(there).with_row_index(_PART)
-        numbered = rows.join(parts, on=there, nulls_equal=True)
-    asked = numbered.filter(pl.col(N).sum().over(_PART, _ITEM) > 1)
+    if nested.units.height > _SAMPLED:
+        begin = _asked_of_questions(replace(nested, units=nested.units.head(_SAMPLED)), there)
+        n_parts = nested.units.select(pl.lit(0).alias(_PART), *there).n_unique()
+        if _is_one_menu(begin, n_parts, named["verdict"].n_unique()):
+            return
+    asked = _asked_of_questions(nested, there)
     if asked.is_empty():
         return
     if line := _shares_no_verdict(asked) or _doubt_of_compared_names(asked):
         yield line
+
+
+def _asked_of_questions(nested: UnitRows, there: Sequence[str]) -> pl.DataFrame:
+    """How often each question has each verdict, of those asked twice, with its part of the file."""
+    rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
+    rows = (
+        rows.with_columns(pl.lit(0).alias(_PART))
+        if not there
+        else rows.join(
+            rows.select(there).unique().sort(there).with_row_index(_PART),
+            on=there,
+            nulls_equal=True,
+        )
+    )
+    return rows.filter(pl.col(N).sum().over(_PART, _ITEM) > 1)
+
+
+def _is_one_menu(asked: pl.DataFrame, n_parts: int, n_verdicts: int) -> bool:
+    """Whether some questions show that each part has all verdicts, linked, and three of one."""
+    linked = _linked_verdicts(asked).group_by(_PART).agg(pl.len(), pl.col("group").n_unique())
+    most = asked.group_by(_PART, _ITEM).len().group_by(_PART).agg(pl.col("len").max())
+    is_linked = (linked["len"] == n_verdicts) & (linked["group"] == 1)
+    return linked.height == n_parts and bool(is_linked.all() and (most["len"] > _TWO).all())
 
 
 def _shares_no_verdict(asked: pl.DataFrame) -> str | None:

@@ -27,6 +27,7 @@ from judgerel_ray.counting.files.names import COMMON, facet_of, may_come_again, 
 
 _SEVERAL = 2
 _FEWEST = 3  # columns below names in levels
+_PIECE = 1 << 16  # bytes looked at together
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 
 
@@ -218,7 +219,7 @@ def _are_plain_lines(scanned: io.BytesIO | str, between: str, n_columns: int) ->
         if isinstance(scanned, io.BytesIO)
         else open(scanned, "rb") as file
     ):
-        while piece := file.read(_HEAD):
+        while piece := file.read(_PIECE):
             decoder.decode(piece)
             signs = rest + piece.translate(None, others)
             n = len(signs) // len(line) * len(line)
