@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -29,6 +30,11 @@ _SEVERAL = 2
 _FEWEST = 3  # columns below names in levels
 _PIECE = 1 << 16  # bytes looked at together
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
+
+
+_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*")
+_RULED = re.compile(rf"\s*\|.*\n{_RULE.pattern}\n")
+_BETWEEN = re.compile(r"(?<!\\)\|")
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -72,6 +78,10 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
+    if _RULED.match(text):
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
+        frame, notes = read_delimited(_without_rules(table_text(content, where)), where)
+        return frame, ("read as a table of Markdown", *notes)
     if levels := names_in_levels(text):
         n_lines, names, separator = levels
         content = source if isinstance(source, bytes) else _whole_delimited_file(source)
@@ -106,6 +116,17 @@ def read_delimited(
     )  # fmt: skip
     # An empty line is no row.
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
+
+
+def _without_rules(text: str) -> bytes:
+    """The rows of a table of Markdown with commas between their cells; text around it is none."""
+    made = io.StringIO()
+    for line in text.split("\n"):
+        if line.lstrip().startswith("|") and not _RULE.fullmatch(line):
+            row = line.strip().removeprefix("|").removesuffix("|")
+            cells = [one.strip().replace("\\|", "|") for one in _BETWEEN.split(row)]
+            csv.writer(made, lineterminator="\n").writerow(cells)
+    return made.getvalue().encode()
 
 
 def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
