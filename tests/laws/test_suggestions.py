@@ -17,7 +17,6 @@ SHEETS = Path(__file__).parents[1] / "cases/sheets"
 FILES = sorted(path for path in SHEETS.rglob("*.*") if path.is_file())
 FLAG = re.compile(r"--(?:column|verdict-names|repeats) (?:'[^']*'|[^\s;)]+)|--leading-word")
 COMMAND = re.compile(r"judgerel (import auto \S+ --out \S+)")
-FOLDER = "a folder each that says it"  # of files a judge each: which, only its user knows
 TO_FILL_IN = ("COLUMN", "NAME", "FILE")
 
 
@@ -40,7 +39,7 @@ def dead_ends(arguments, capsys, steps: int = 3) -> list[str]:
     for way in ways(err):
         followed = [*arguments, *shlex.split(way)]
         code, then = said(followed, capsys)
-        is_asked = code == 2 and steps > 1 and (ways(then) or FOLDER in then) and then != err
+        is_asked = code == 2 and steps > 1 and ways(then) and then != err
         if code and not (is_asked and not dead_ends(followed, capsys, steps - 1)):
             found.append(f"{shlex.join(followed)}: {then.strip().splitlines()[-1]}")
     commands = COMMAND.findall(err)

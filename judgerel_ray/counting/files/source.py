@@ -45,7 +45,7 @@ FILE = "file"
 """The column that names the file of each row, where it is stated to tell something."""
 FILES_APART = (
     "--column judge=file, where each is of a judge; or a folder each that says it, such as "
-    "FOLDER/replication=0/FILE, and read FOLDER; or names that differ by a number alone, which are "
+    "FOLDER/judge=NAME/FILE, and read FOLDER; or names that differ by a number alone, which are "
     "repeats"
 )
 """How to say what tells files apart."""
