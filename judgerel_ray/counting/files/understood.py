@@ -173,12 +173,13 @@ def _refuse_words_as_judges(source: Source, stated: Mapping[str, str]) -> None:
             begin, begin[name].cast(pl.String, strict=False).drop_nulls()
         ):
             continue
-        raise SweepError(
-            f"column {name} holds verdicts, and names nobody", where=source.where,
-            hint=f"{column_flag('verdict', name)}, where the judge said it; "
-            f"{column_flag('judge', name)}, where it says who judged; "
-            f"{column_flag('note', name)}, where it is not to be read",
-        )  # fmt: skip
+        hint = f"{column_flag('verdict', name)}, where the judge said it"
+        rest = meaning_of(source.rows, {"note": name})
+        if rest.ways or "verdict or score" not in rest.lacking:
+            hint += f"; {column_flag('judge', name)}, where it says who judged; "
+            hint += f"{column_flag('note', name)}, where it is not to be read"
+        problem = f"column {name} holds verdicts, and names nobody"
+        raise SweepError(problem, where=source.where, hint=hint)
 
 
 def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
