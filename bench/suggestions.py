@@ -27,7 +27,6 @@ from judgerel_ray.cli import main as judgerel
 
 FLAG = re.compile(r"--(?:column|verdict-names|repeats) (?:'[^']*'|[^\s;)]+)|--leading-word")
 COMMAND = re.compile(r"judgerel (import auto \S+ --out \S+)")
-FOLDER = "a folder each that says it"  # of files a judge each: which, only its user knows
 TO_FILL_IN = ("COLUMN", "NAME", "FILE")
 
 
@@ -53,7 +52,7 @@ def dead_ends(arguments: Sequence[str], steps: int = 3) -> list[str]:
     for way in ways(err):
         followed = [*arguments, *shlex.split(way)]
         code, then = said(followed)
-        is_asked = code == 2 and steps > 1 and (ways(then) or FOLDER in then) and then != err
+        is_asked = code == 2 and steps > 1 and ways(then) and then != err
         if code and not (is_asked and not dead_ends(followed, steps - 1)):
             found.append(f"{shlex.join(followed)}: {then.strip().splitlines()[-1]}")
     commands = COMMAND.findall(err)

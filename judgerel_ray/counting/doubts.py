@@ -8,6 +8,7 @@ two scales; then chance, and how far apart two of them are, is not what a coeffi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import factorial
 from shlex import quote
@@ -232,6 +233,7 @@ _MOST_UNITS = 500_000  # above them nothing is looked for: it takes a tenth of a
 _APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
 """Columns in each of whose values verdicts may have names of their own."""
 _FEW_QUESTIONS, _MANY_PAIRS = 10, 20
+_SAMPLED = 2_000  # units that may show that all have the same verdicts
 _CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
 _NEARLY_ALL = 0.9  # share of questions in one group: the others are strays
 _MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
@@ -255,7 +257,6 @@ _MENUS = tuple(
 """Answers to two choices. Two groups of grades may be one list's ends: A>B, A>>B and B>A, B>>A."""
 _RATED = r"^[0-9.]+ ?(%|/ ?[0-9.]+)?$"
 _PART = "__part"
-_VERDICT = "__verdict"
 _NAMED_ALIKE = (
     "chance agreement is computed from all verdicts pooled, so even guessing gets a high alpha and "
     "high kappas; use the same verdict names for all questions (for a choice, its place or label)"
@@ -274,23 +275,45 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
     if named["score"].count() or named.select(rated.all()).item():
         return  # ratings, which lie as far apart as their numbers
     there = [name for name in _APART if name in nested.units.columns]
-    rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
-    coded = {_PART: (*there,), _ITEM: (*there, _ITEM), _VERDICT: (*there, "verdict")}
-    asked = rows.select(
-        "verdict", N,
-        *(pl.struct(pl.lit(0), *names).rank("dense").cast(pl.Int64).alias(name)
-          for name, names in coded.items()),
-    ).filter(pl.col(N).sum().over(_ITEM) > 1)  # fmt: skip
+    if nested.units.height > _SAMPLED:
+        begin = _asked_of_questions(replace(nested, units=nested.units.head(_SAMPLED)), there)
+        n_parts = nested.units.select(pl.lit(0).alias(_PART), *there).n_unique()
+        if _is_one_menu(begin, n_parts, named["verdict"].n_unique()):
+            return
+    asked = _asked_of_questions(nested, there)
     if asked.is_empty():
         return
     if line := _shares_no_verdict(asked) or _doubt_of_compared_names(asked):
         yield line
 
 
+def _asked_of_questions(nested: UnitRows, there: Sequence[str]) -> pl.DataFrame:
+    """How often each question has each verdict, of those asked twice, with its part of the file."""
+    rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
+    rows = (
+        rows.with_columns(pl.lit(0).alias(_PART))
+        if not there
+        else rows.join(
+            rows.select(there).unique().sort(there).with_row_index(_PART),
+            on=there,
+            nulls_equal=True,
+        )
+    )
+    return rows.filter(pl.col(N).sum().over(_PART, _ITEM) > 1)
+
+
+def _is_one_menu(asked: pl.DataFrame, n_parts: int, n_verdicts: int) -> bool:
+    """Whether some questions show that each part has all verdicts, linked, and three of one."""
+    linked = _linked_verdicts(asked).group_by(_PART).agg(pl.len(), pl.col("group").n_unique())
+    most = asked.group_by(_PART, _ITEM).len().group_by(_PART).agg(pl.col("len").max())
+    is_linked = (linked["len"] == n_verdicts) & (linked["group"] == 1)
+    return linked.height == n_parts and bool(is_linked.all() and (most["len"] > _TWO).all())
+
+
 def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     """The line of groups of questions that verdicts of two kinds or more are said in."""
-    group = _items_linked_by_verdicts(asked[_ITEM], asked[_VERDICT]).alias("group")
-    groups = asked.with_columns(group).group_by(_PART, "group").agg(
+    linked = asked.join(_linked_verdicts(asked), on=[_PART, "verdict"])
+    groups = linked.group_by(_PART, "group").agg(
         pl.col(_ITEM).n_unique(), pl.col("verdict").unique().sort()
     )  # fmt: skip
     several = pl.col("verdict").list.len() > 1
@@ -330,8 +353,10 @@ def _doubt_of_compared_names(asked: pl.DataFrame) -> str | None:
     Judges that err among many verdicts find a third one somewhere. Of grades, neighbors are met
     alone, so that there are about as many pairs as grades.
     """
+    if asked["verdict"].n_unique() < _MENU_SIZES:
+        return None
     items = asked.group_by(_PART, _ITEM).agg(
-        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col(_VERDICT).sort()
+        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col("verdict").sort()
     )
     items = items.filter(pl.col(N) > _TWO)
     named = asked.group_by(_PART).agg(pl.col("verdict").n_unique().alias("named"))
@@ -349,16 +374,19 @@ def _doubt_of_compared_names(asked: pl.DataFrame) -> str | None:
     return f"no question has more than 2 of the {parts['named'][0]:,} verdicts: {_NAMED_ALIKE}"
 
 
-def _items_linked_by_verdicts(items: pl.Series, verdicts: pl.Series) -> pl.Series:
-    """Number the groups in which verdicts link items, row by row; both are numbers from 1 on."""
-    import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    first, second = items.to_numpy(), verdicts.to_numpy() + int(items.to_numpy().max())
-    size = int(second.max()) + 1
-    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return pl.Series(connected_components(links, directed=False)[1][first])
+def _linked_verdicts(asked: pl.DataFrame) -> pl.DataFrame:
+    """Verdicts of each part with the number of their group: an item links those that it has."""
+    groups: dict[tuple[int, str], set[tuple[int, str]]] = {}
+    together = asked.group_by(_PART, _ITEM).agg(pl.col("verdict").sort())
+    for part, verdicts in together.select(_PART, "verdict").unique().iter_rows():
+        met = [groups.setdefault((part, one), {(part, one)}) for one in verdicts]
+        largest, *others = sorted({id(one): one for one in met}.values(), key=len, reverse=True)
+        for other in others:
+            largest |= other
+            groups.update(dict.fromkeys(other, largest))
+    rows = [(part, verdict, id(group)) for (part, verdict), group in groups.items()]
+    schema = {_PART: asked.schema[_PART], "verdict": pl.String, "group": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 _FAR, _VERY_FAR = 3, 20  # times the top of the lower heap, and its steps; of two scores alone

@@ -43,7 +43,7 @@ from judgerel_ray.counting.files.cells import (
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
-from judgerel_ray.counting.files.source import Source, read_source, readable
+from judgerel_ray.counting.files.source import FILE, FILES_APART, Source, read_source, readable
 from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
@@ -68,6 +68,7 @@ _PROBED = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _HUNDRED = 100
+_WITHOUT_COMMAS = "score:^([^,]+),?([^,]*),?([^,]*)$"
 _SHARES = ("confidence", "top_p")
 _ADVICE = {
     "replication": _NUMBERED,
@@ -111,7 +112,7 @@ def tally_file(
     """
     check_first_line(path, stated or {}, by_row=by_row)
     path = with_its_sheet(path, stated) if isinstance(path, str) else path
-    source = read_source(path, by_row=by_row)
+    source = read_source(path, by_row=by_row, by_file=FILE in (stated or {}).values())
     with readable(source.where):
         source = understood(source, stated)
         if leading_word and "verdict" in source.rows.collect_schema():
@@ -148,7 +149,9 @@ def _tally_rows(
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = identifying_columns(columns, extra)
         try:
-            nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
+            nested, at_fault = tally_unchecked(
+                frame, names, indexed=source.indexed, held=source.held
+            )
         except PolarsError:
             numbers, lines = as_numbers(frame)
             if lines:
@@ -434,6 +437,8 @@ def _judgment_number_as_written(name: str, got: str) -> str:
     a_point = a_point and _column_may_hold(name, pointed)
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got) and _column_may_hold(name, thousands):
         hint = f"write {thousands}: digits without commas"
+        if name == "score":
+            hint = f"write {thousands}, as {column_flag(name, _WITHOUT_COMMAS)} reads it"
         return f"{hint}, or {pointed} where a point is meant" if a_point else hint
     if a_point:
         return f"write {pointed}: a point, no comma"
@@ -569,7 +574,7 @@ def _refuse_files_alike(source: Source) -> None:
             "files hold the same replication of the same question, and no column says what tells "
             "them apart",
             where=source.where,
-            hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER",
+            hint=FILES_APART,
         )
 
 

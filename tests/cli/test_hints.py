@@ -76,7 +76,8 @@ def test_files_of_one_repeat_each_are_read_from_folders(write, tmp_path, capsys)
     for n, name in enumerate(("gpt", "claude")):
         write(f"apart/{name}.csv", pl.read_csv(tmp_path / f"flat/run_{n}.csv").to_dict())
     line = refused(capsys, "reduce", str(tmp_path / "apart"))
-    assert "Try: a folder each that says it, such as FOLDER/judge=NAME/FILE" in line
+    assert "Try: --column judge=file, where each is of a judge; or a folder each" in line
+    assert main(["reduce", str(tmp_path / "apart"), "--column", "judge=file"]) == 0
 
 
 @pytest.mark.slow

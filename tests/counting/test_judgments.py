@@ -171,7 +171,7 @@ def test_a_comma_between_thousands_is_no_point(tmp_path):
     path = tmp_path / "r.csv"
     for name, told in {
         "replication": r"Try: write 1000: digits without commas$",
-        "score": r"Try: write 1000: digits without commas, or 1\.000 where a point is meant$",
+        "score": r"Try: write 1000, as --column \S+ reads it, or 1\.000 where a point is meant$",
     }.items():
         rows = {"item_id": "q", "replication": "1", "score": "2"} | {name: "1,000"}
         path.write_text(";".join(rows) + "\n" + ";".join(rows.values()) + "\n")

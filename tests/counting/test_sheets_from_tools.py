@@ -1,18 +1,23 @@
 """Sheets as pivot tables, spreadsheets and tools write them: read whole, or led on."""
 
+import io
 import json
 import re
 import shlex
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from judgerel_ray.cli import main
+from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.understood import with_its_sheet
 from judgerel_ray.counting.files.workbook import chosen_sheets
 from judgerel_ray.counting.judgments import tally_file
 
 pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 FENCE = "```"
+TABLES = Path(__file__).parents[1] / "cases/sheets/tables"
 JUDGES = [("claude-3", "q1", 0, "no"), ("claude-3", "q1", 1, "no"), ("gpt-4o", "q1", 0, "yes"),
           ("gpt-4o", "q1", 1, "no")]  # fmt: skip
 RUNS = [("q1", 0, "yes"), ("q1", 1, "no"), ("q2", 0, "no"), ("q2", 1, "no")]
@@ -154,3 +159,102 @@ def test_what_is_no_number_of_replies_is_refused(tmp_path, cell, capsys):
     (path := tmp_path / "mine.csv").write_text(f"id,n_yes,n_no\nq1,2,3\nq2,{cell},1\n")
     assert "whole numbers" in refused(path, capsys, "--column", "count=n_{verdict}")
     assert "no column is like" in refused(path, capsys, "--column", "count=votes_{verdict}")
+
+
+def one_step(path, capsys) -> list[int]:
+    """Exit codes of the commands that a refusal suggests."""
+    ways = re.findall(r"--column (?:'[^']*'|[^\s;,)]+(?:,[^\s;,)]+)*)", refused(path, capsys))
+    return [main(["reduce", str(path), *shlex.split(way)]) for way in ways]
+
+
+@pytest.mark.parametrize(("name", "where"), [
+    ("judge_of_0_and_1.csv", "column llm_judge holds verdicts, and names nobody"),
+    ("judge_of_ratings.csv", "column judge holds verdicts, and names nobody"),
+    ("thousands.csv", "write 1330, as --column"),
+    ("metrics_in_lists.jsonl", "metrics.*.success and metrics.*.score"),
+    ("judge-files", "--column judge=file, where each is of a judge"),
+])  # fmt: skip
+def test_what_is_asked_takes_one_command(name, where, capsys):
+    path = TABLES / name
+    assert where in refused(path, capsys)
+    assert not any(one_step(path, capsys))
+
+
+def test_a_sample_beside_an_attempt_is_asked_about_in_one_step(capsys):
+    path = TABLES / "sample_attempt.csv"
+    assert one_step(path, capsys)[-1] == 0
+    found = tally_file(str(path), stated={"replication": "sample,attempt"})
+    assert found.rows.collect()["replication"].unique().sort().to_list() == [0, 1, 2, 3]
+
+
+def test_raters_that_are_numbers_are_judges(tmp_path):
+    rows = [f"{item},{run},{rater},x" for item in "pq" for run in (0, 1) for rater in (1, 2, 3)]
+    (path := tmp_path / "a.csv").write_text("\n".join(["id,run,rater,verdict", *rows]))
+    assert tally_file(str(path)).rows.collect()["judge"].unique().sort().to_list() == list("123")
+
+
+@pytest.mark.parametrize(("head", "rows", "verdicts"), [
+    ("id,run,is_pass,is_fail", ["p,0,1,0", "p,1,0,1", "q,0,0,1"], ["pass", "fail", "fail"]),
+    ("id,run,A_wins,B_wins,tie", ["p,0,1,0,0", "p,1,0,0,1", "q,0,0,1,0"],
+     ["A_wins", "tie", "B_wins"]),
+    ("id,run,correct,incorrect", ["p,0,True,False", "p,1,False,True"], ["correct", "incorrect"]),
+])  # fmt: skip
+def test_columns_of_0_and_1_are_one_verdict(tmp_path, head, rows, verdicts):
+    (path := tmp_path / "a.csv").write_text("\n".join([head, *rows]) + "\n")
+    found = tally_file(str(path))
+    assert found.rows.collect()["verdict"].to_list() == verdicts
+    assert any("read each row as often as" in line for line in found.notes)
+
+
+@pytest.mark.parametrize("text", [
+    "id,run,is_pass,is_fail\np,0,1,0\np,1,1,1\nq,0,0,1\n",  # a row with both
+    "id,run,pass,fail,verdict\np,0,1,0,A\np,1,0,1,B\nq,0,0,1,B\n",  # beside a verdict
+    "id,run,gpt_pass,claude_pass\np,0,1,0\np,1,0,1\nq,0,0,1\n",  # two judges, never alike
+])  # fmt: skip
+def test_columns_of_0_and_1_that_may_be_else_are_no_one_verdict(tmp_path, text):
+    (path := tmp_path / "a.csv").write_text(text)
+    with suppress(SweepError):
+        assert not any("as often as" in line for line in tally_file(str(path)).notes)
+
+
+def test_a_table_of_markdown_is_read_by_its_name_and_piped(monkeypatch, capsys):
+    path = TABLES / "table.md"
+    assert judgments(path, "item_id", "replication")[:2] == [("q1", 0), ("q1", 1)]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main(["reduce", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert "24 replies" in out
+    assert "read as a table of Markdown" in err
+
+
+def test_files_of_a_judge_each_are_told_apart_by_their_names(capsys):
+    path = str(TABLES / "judge-files")
+    assert main(["reduce", path, "--column", "judge=file"]) == 0
+    assert "gpt-4o" in capsys.readouterr().out
+    alike = tally_file(path, stated={"judge": "file"}).rows.collect()
+    assert sorted(alike["judge"].unique()) == ["claude-3", "gpt-4o"]
+
+
+@pytest.mark.parametrize(("cells", "scores"), [
+    (['"1,234,567"', '"1,200"', "950"], [1234567, 1200, 950]), (['"2,450.25"', "1"], [2450.25, 1]),
+])  # fmt: skip
+def test_commas_between_thousands_are_read_where_they_can_be_nothing_else(tmp_path, cells, scores):
+    rows = [f"q,{run},{cell}" for run, cell in enumerate(cells)]
+    (path := tmp_path / "a.csv").write_text("\n".join(["id,run,score", *rows]))
+    found = tally_file(str(path))
+    assert found.rows.collect()["score"].to_list() == scores
+    assert any("commas between thousands" in line for line in found.notes)
+
+
+def test_several_groups_of_an_expression_are_joined(tmp_path):
+    (path := tmp_path / "a.csv").write_text('id,run,points\nq,0,"1,250"\nq,1,900\n')
+    stated = {"score": "points:^([^,]+),?(.*)$"}
+    assert tally_file(str(path), stated=stated).rows.collect()["score"].to_list() == [1250, 900]
+
+
+def test_repeats_are_said_where_there_are_some(tmp_path):
+    for text, is_said in (("p,A\nq,B\n", False), ("p,A\np,B\n", True)):
+        (path := tmp_path / "a.csv").write_text("id,verdict\n" + text)
+        assert (
+            any("rows alike as repeats" in line for line in tally_file(str(path)).notes) == is_said
+        )

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
-from judgerel_ray.counting.files.names import is_aggregate, names_by_pattern
+from judgerel_ray.counting.columns import TYPED
+from judgerel_ray.counting.files.cells import is_nested
+from judgerel_ray.counting.files.layout import SAMPLE, VALUES
+from judgerel_ray.counting.files.names import (
+    WORDS,
+    halves,
+    in_common,
+    is_aggregate,
+    is_of_people,
+    is_side_column,
+    names_by_pattern,
+    roles_of,
+)
 from judgerel_ray.counting.files.source import Source, quote_names
 
 COUNT = "count"
 """The role that says how many replies a row stands for."""
 BY_VERDICT = "{verdict}"
+_ROW = "__row"
+_CHOSEN = frozenset(("win", "wins", "won"))
+_SEVERAL = 2
 _MOST_REPLIES = 50_000_000
 
 
@@ -31,10 +48,17 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
     place = stated.get(COUNT)
     if place is None:
         return source, stated
+    called = f"{place} says"
     rest = {role: one for role, one in stated.items() if role != COUNT}
     table = source.rows.collect(engine="streaming")
+    table = table.with_row_index(_ROW)
     if BY_VERDICT in place:
-        found = names_by_pattern(place, table.columns)
+        counts = table.columns[1:]
+        if place == BY_VERDICT:
+            counts = [
+                one for one in counts if {*roles_of(one)} <= {*VALUES} and _is_mark(table[one])
+            ]
+        found = names_by_pattern(place, counts)
         verdicts = {name: one["verdict"] for name, one in found.items()
                 if not is_aggregate(one["verdict"])}  # fmt: skip
         if not verdicts or "verdict" in table.columns:
@@ -50,11 +74,14 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
             variable_name="verdict", value_name=COUNT,
         ).with_columns(pl.col("verdict").replace_strict(verdicts))  # fmt: skip
         rest, place = {**rest, "verdict": "verdict"}, COUNT
+        called = f"{', '.join(verdicts)} say"
     if place not in table.columns:
         raise SweepError(
             f"no column {place!r} for {COUNT}, got {quote_names(table.columns)}", where=source.where
         )
     number = table[place].cast(pl.String).cast(pl.Float64, strict=False)
+    if number.has_nulls():
+        number = table.select(_mark(pl.col(place))).to_series()
     wrong = number.is_null() | (number < 0) | (number != number.floor())
     if wrong.any():
         raise SweepError(
@@ -66,6 +93,58 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
         raise SweepError(f"{place} counts {n:,} replies, at most {_MOST_REPLIES:,} are read",
                          where=source.where)  # fmt: skip
     index = pl.select(pl.int_range(table.height).repeat_by(number.cast(pl.UInt32)).explode())
-    rows = table.drop(place)[index.to_series().drop_nulls()].lazy()
-    note = f"read each row as often as {place} says: {count_of(n, 'reply', 'replies')}"
+    rows = table.drop(place)[index.to_series().drop_nulls()]
+    rows = rows.sort(_ROW, maintain_order=True).drop(_ROW).lazy()
+    note = f"read each row as often as {called}: {count_of(n, 'reply', 'replies')}"
     return replace(source, rows=rows, notes=(*source.notes, note), indexed=False), rest
+
+
+def one_of_several(source: Source) -> str | None:
+    """The place of counts where columns of 0 and 1 say which verdict each row has.
+
+    Each row has one 1, no other column has a name of verdicts, and all have words of these.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["p", "q"], "is_pass": [1, 0], "is_fail": [0, 1]})
+    >>> one_of_several(Source(rows=rows))
+    'is_{verdict}'
+    """
+    names = source.rows.collect_schema().names()
+    marks = [name for name in names if _verdict_words(name) and not is_side_column(name)
+             and not any(map(is_of_people, (name, *chain(*halves(name)))))]  # fmt: skip
+    told = [one for name in marks for one in _verdict_words(name) - _CHOSEN]
+    others = [name for name in names if name not in marks and {*VALUES} & {*roles_of(name)}]
+    if len(marks) < _SEVERAL or others or len({*told}) < len(told):
+        return None
+    begin = source.rows.select(marks).head(SAMPLE).collect(engine="streaming")
+    if not all(map(_is_mark, begin.iter_columns())):
+        return None
+    total = pl.sum_horizontal(_mark(pl.col(name)) for name in marks)
+    if not source.rows.select((total == 1).all()).collect(engine="streaming").item():
+        return None
+    start, end = in_common(marks) or ("", "")
+    pattern = f"{start}{BY_VERDICT}{end}"
+    return pattern if names_by_pattern(pattern, names).keys() == {*marks} else BY_VERDICT
+
+
+def _verdict_words(name: str) -> frozenset[str]:
+    """The words of verdicts in a name."""
+    return (WORDS | _CHOSEN) & {*re.split(r"[_\-. ]+", name.lower())}
+
+
+def _mark(cell: pl.Expr) -> pl.Expr:
+    """0 or 1 of a cell, also where it is text or true; null of all else."""
+    text = cell.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    return text.replace_strict(
+        {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}, default=None,
+        return_dtype=pl.Float64,
+    )  # fmt: skip
+
+
+def _is_mark(column: pl.Series) -> bool:
+    """Whether a column holds 0 and 1, or false and true, and both of them."""
+    if is_nested(column.dtype) or column.name in TYPED:
+        return False
+    mark = column.to_frame().select(_mark(pl.col(column.name))).to_series()
+    return mark.n_unique() == _SEVERAL and not mark.has_nulls()

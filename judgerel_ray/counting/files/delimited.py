@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
@@ -27,8 +28,15 @@ from judgerel_ray.counting.columns import KNOWN_BY, check_width
 from judgerel_ray.counting.files.names import COMMON, facet_of, may_come_again, roles_of
 
 _SHEET = re.compile(r"(?i)^(.+?\.(?:xlsx|xlsm|xls|ods)(?:\.(?:gz|bz2|xz|zst))?)#(.+)$")
+_SEVERAL = 2
 _FEWEST = 3  # columns below names in levels
+_PIECE = 1 << 16  # bytes looked at together
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
+
+
+_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*")
+_RULED = re.compile(rf"\s*\|.*\n{_RULE.pattern}\n")
+_BETWEEN = re.compile(r"(?<!\\)\|")
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -84,6 +92,10 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
+    if _RULED.match(text):
+        content = source if isinstance(source, bytes) else _whole_delimited_file(source)
+        frame, notes = read_delimited(_without_rules(table_text(content, where)), where)
+        return frame, ("read as a table of Markdown", *notes)
     if levels := names_in_levels(text):
         n_lines, names, separator = levels
         content = source if isinstance(source, bytes) else _whole_delimited_file(source)
@@ -118,6 +130,17 @@ def read_delimited(
     )  # fmt: skip
     # An empty line is no row.
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
+
+
+def _without_rules(text: str) -> bytes:
+    """The rows of a table of Markdown with commas between their cells; text around it is none."""
+    made = io.StringIO()
+    for line in text.split("\n"):
+        if line.lstrip().startswith("|") and not _RULE.fullmatch(line):
+            row = line.strip().removeprefix("|").removesuffix("|")
+            cells = [one.strip().replace("\\|", "|") for one in _BETWEEN.split(row)]
+            csv.writer(made, lineterminator="\n").writerow(cells)
+    return made.getvalue().encode()
 
 
 def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
@@ -195,6 +218,11 @@ def _delimited_sheet_looks(
 
     Polars fills short lines with nulls, and drops what is too much where it reads a few columns.
     """
+    try:
+        if _are_plain_lines(scanned, between, n_columns):
+            return True, False
+    except UnicodeDecodeError:
+        return False, False
     line = pl.col("line")
     sign = "\\" + between if between in "|;," else between
     # A mark stands for each quoted field, to see what is behind it.
@@ -209,6 +237,32 @@ def _delimited_sheet_looks(
     except PolarsError:
         return False, False  # which byte is wrong is found where it is read
     return not has_wrong, bool(blank)
+
+
+def _are_plain_lines(scanned: io.BytesIO | str, between: str, n_columns: int) -> bool:
+    """Whether every line has all its fields, none of them quoted; of few lines others tell more.
+
+    All other bytes left out, such a file is one short text again and again.
+    """
+    line = between.encode() * (n_columns - 1) + b"\n"
+    if n_columns < _SEVERAL or between == "\t":  # a line of blanks is none
+        return False
+    others = bytes({*range(256)} - {*line, *b'"'})
+    decoder, rest = codecs.getincrementaldecoder("utf-8")(), b""
+    with (
+        io.BytesIO(scanned.getvalue())
+        if isinstance(scanned, io.BytesIO)
+        else open(scanned, "rb") as file
+    ):
+        while piece := file.read(_PIECE):
+            decoder.decode(piece)
+            signs = rest + piece.translate(None, others)
+            n = len(signs) // len(line) * len(line)
+            if signs[:n] != line * (n // len(line)):
+                return False
+            rest = signs[n:]
+    decoder.decode(b"", final=True)
+    return rest in (b"", line[:-1])
 
 
 def _delimited_rows_by_python(

@@ -6,6 +6,7 @@ unfolded, all of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -36,7 +37,8 @@ _FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", 
 """Words for the order in which options are listed."""
 _MERGED = ("judge", "criterion")
 _FEWEST_RUNS = 2
-_THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+$"
+_THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"
+_SURELY_THOUSANDS = r",.*[,.]"  # of a comma alone nobody knows: 1,250 may be one and a quarter
 
 
 def laid_out(source: Source, meaning: Meaning) -> Source:
@@ -81,9 +83,13 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         notes += lines
     if meaning.is_numbered:
         rows = rows.with_columns(pl.int_range(pl.len()).over(key_in(names)).alias(REPLICATION))
+    said = meaning
     if source.held:
-        rows = rows.collect(engine="in-memory").lazy()
-    notes += filter(None, [meaning.line()])
+        held = rows.collect(engine="in-memory")
+        rows = held.lazy()
+        if meaning.is_numbered and not (held[REPLICATION] > 0).any():
+            said = replace(meaning, is_numbered=False)  # nothing repeats
+    notes += filter(None, [said.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
     names = source.rows.collect_schema().names()
     is_renamed = all(place in names for place in meaning.columns.values())
@@ -448,11 +454,18 @@ def _is_sheet_column_made(place: str, there: Sequence[str]) -> bool:
 
 
 def _made_of(place: str) -> pl.Expr:
-    """Values of columns joined by colons, or what a regular expression takes out of a column."""
+    """Values of columns joined by colons, or what a regular expression takes out of a column.
+
+    What several groups of one take out is joined.
+    """
     names, sign, pattern = place.partition(":")
     texts = [pl.col(name).cast(pl.String) for name in names.split(",")]
     joined = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=":")
-    return joined.str.extract(pattern, 1) if sign else joined
+    if not sign:
+        return joined
+    groups = [joined.str.extract(pattern, n + 1) for n in range(re.compile(pattern).groups)]
+    first, *others = groups
+    return first + pl.concat_str(others, ignore_nulls=True) if others else first
 
 
 def _sibling_columns_stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
@@ -516,6 +529,9 @@ def _stated_scores(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
         return rows, []  # of 80 % and .8 nobody knows what 1 is
     if not seen.height:
         return rows, []
+    if seen["t"].str.contains(_THOUSANDS).all() and seen["t"].str.contains(_SURELY_THOUSANDS).any():
+        note = f"score: read {seen['t'][0]!r} and others with commas between thousands"
+        return rows.with_columns(text.str.replace_all(",", "", literal=True).alias("score")), [note]
     of = seen["of"].unique()
     several = len(of) > 1 or seen["word"].n_unique() > 1  # A: 3, B: 3
     if seen["n"].has_nulls() or several or seen["t"].str.contains(_THOUSANDS).any():

@@ -73,6 +73,8 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
+_SEVERAL = 2
+_MARKS = {"0", "1", "0.0", "1.0"}
 
 
 def meaning_of(
@@ -274,8 +276,8 @@ class _Reader:
             ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
-        if role == "judge":  # nobody is called pass or fail
-            there = [one for one in there if not are_words(self._values(one))]
+        if role == "judge":
+            there = [one for one in there if not names_nobody(self.begin, self._values(one))]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -721,15 +723,36 @@ def _are_verdicts(texts: pl.Series) -> bool:
     return few and isinstance(longest, int) and longest <= _SHORT
 
 
-def are_words(texts: pl.Series) -> bool:
-    """Whether all texts are verdicts that are nobody's name.
+def names_nobody(rows: pl.DataFrame, texts: pl.Series) -> bool:
+    """Whether texts of a column, or of a place inside it, are verdicts or ratings and no names.
+
+    Numbers are names where each item has all of them as often, or where they alone tell rows of one
+    item and repeat apart.
 
     Examples
     --------
-    >>> are_words(pl.Series(["Pass", "fail"])), are_words(pl.Series(["gpt-4o", "pass"]))
+    >>> rows = pl.DataFrame({"id": list("ppq"), "run": list("121"), "judge": list("535")})
+    >>> names_nobody(rows, rows["judge"]), names_nobody(rows.drop("run"), rows["judge"])
     (True, False)
+    >>> names_nobody(rows, pl.Series(["Pass", "fail"]))
+    True
     """
-    return len(texts) > 0 and {*texts.str.to_lowercase().unique()} <= WORDS
+    words = {*texts.str.to_lowercase().unique()}
+    if words and (words <= WORDS or (words <= WORDS | _MARKS and len(words) > 1)):
+        return True
+    is_number = not texts.cast(pl.Float64, strict=False).has_nulls()
+    if texts.name not in rows or not is_number or len(words) < _SEVERAL:
+        return False
+    items = [one for one in rows.columns if "item_id" in roles_of(one)]
+    runs = [one for one in rows.columns if REPLICATION in roles_of(one)]
+    for item in items:
+        cells = rows.group_by(item, texts.name).len()
+        n_each = rows[item].n_unique() * rows[texts.name].n_unique()
+        if cells.height == n_each and cells["len"].n_unique() == 1:
+            return False
+        if rows.n_unique([item, texts.name, *runs]) == rows.height > rows.n_unique([item, *runs]):
+            return False
+    return bool(items)
 
 
 def _places_of(names: Sequence[str]) -> Sequence[str]:

@@ -40,8 +40,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "verdict", "judgment", "judgement", "judge_verdict", "decision", "winner", "choice", "pass",
         "passed", "label", "vote", "outcome_label", "grade_label", "classification", "preferred",
         "grade", "rating", "result", "evaluation", "assessment", "preference", "prediction", "pred",
-        "predicted", "is_correct", "is_pass", "judge_label", "llm_verdict", "llm_judgment",
-        "urteil", "entscheidung", "gewinner", "einstufung",
+        "predicted", "is_correct", "is_pass", "success", "judge_label", "llm_verdict",
+        "llm_judgment", "urteil", "entscheidung", "gewinner", "einstufung",
         "判定", "判断", "结论", "评判", "判决",
         "veredicto", "juicio", "ganador", "etiqueta",
         "jugement", "gagnant", "etiquette",
@@ -608,6 +608,9 @@ def roles_inside(place: str) -> list[str]:
     above = [one for one in place.split(".")[:-1] if one != "*"]
     if called == "id" and above:
         return ["item_id"] if "item_id" in roles_of(above[-1]) else []
+    if called == "name" and above:  # of a metric, in a list of them
+        of_metrics = above[-1].partition("_")[0].removesuffix("s")
+        return ["criterion"] if "criterion" in roles_of(of_metrics) else []
     if called == "value":
         several = {role for one in above for role in roles_of(one.removesuffix("s"))}
         return [role for role in ("verdict", "score") if several & _VALUES]

@@ -34,12 +34,21 @@ from judgerel_ray.counting.files.records import read_json_lines
 from judgerel_ray.counting.files.workbook import WORKBOOKS, read_sheets, sheets_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_MARKDOWN = ".md"  # a table where it is named; a folder's are notes beside its tables
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
 _PARQUET = re.compile("^parquet: (File out of specification: )?")
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 _MOST_QUOTED = 5
 _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _ITEM = "item_id"
+FILE = "file"
+"""The column that names the file of each row, where it is stated to tell something."""
+FILES_APART = (
+    "--column judge=file, where each is of a judge; or a folder each that says it, such as "
+    "FOLDER/judge=NAME/FILE, and read FOLDER; or names that differ by a number alone, which are "
+    "repeats"
+)
+"""How to say what tells files apart."""
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -65,10 +74,16 @@ class Source:
         return str(self.where.get("file", "FILE"))
 
 
-def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False) -> Source:
+def read_source(
+    read_from: str | Sequence[str] | pl.LazyFrame,
+    *,
+    by_row: bool = False,
+    by_file: bool = False,
+) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
 
-    With `by_row` the k-th row, of each file, is of the item k.
+    With `by_row` the k-th row, of each file, is of the item k; with `by_file` rows of several files
+    have the name of theirs in a column ``file``.
 
     Examples
     --------
@@ -93,7 +108,7 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
                                  hint="name files of this machine, or one folder")  # fmt: skip
         with readable(where):
             root = os.path.commonpath([Path(one).parent for one in files])
-            return _rows_of_several_sheets(files, where, root=root, by_row=by_row)
+            return _rows_of_several_sheets(files, where, root=root, by_row=by_row, by_file=by_file)
     if not read_from.strip():
         raise SweepError("expected the path of a file, got an empty text")
     where = {"file": read_from}
@@ -106,7 +121,7 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             return _items_by_row(found) if by_row else found
         if Path(read_from).is_dir():
             return _rows_of_several_sheets(
-                _files_in(read_from), where, root=read_from, by_row=by_row
+                _files_in(read_from), where, root=read_from, by_row=by_row, by_file=by_file
             )
         if Path(book_of(read_from)[0]).exists():
             check_regular(book_of(read_from)[0])
@@ -121,7 +136,11 @@ def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool =
             files = sorted(one for one in glob(read_from, recursive=True) if Path(one).is_file())
             if files:
                 return _rows_of_several_sheets(
-                    files, where, root=_judgment_pattern_root(read_from), by_row=by_row
+                    files,
+                    where,
+                    root=_judgment_pattern_root(read_from),
+                    by_row=by_row,
+                    by_file=by_file,
                 )
             raise SweepError("no file matches the pattern", where={"path": read_from})
     raise SweepError("no such file", where={"path": read_from})
@@ -294,7 +313,7 @@ def _rows_of_one_sheet(path: str, where: Mapping[str, object]) -> Source:
         sheets = sheets_as_csv(unpacked(read_bytes(book), packed, where), where)
         rows, notes = read_sheets(sheets, sheet, where)
         return Source(rows=_sheet_columns_as_text(rows, where), where=where, notes=notes)
-    if kind not in TABLES:
+    if kind not in (*TABLES, _MARKDOWN):
         known = ", ".join(TABLES[:-1])
         raise SweepError(
             f"unknown kind of file, expected {known} or {TABLES[-1]}, got {kind or 'none'}",
@@ -311,8 +330,8 @@ def _rows_of_one_sheet(path: str, where: Mapping[str, object]) -> Source:
     source: bytes | str = unpacked(read_bytes(path), packed, where) if held else path
     if kind == ".parquet":
         rows = pl.scan_parquet(io.BytesIO(source if isinstance(source, bytes) else b""))
-    elif kind in SEPARATORS:
-        rows, notes = read_delimited(source, where, separator=SEPARATORS[kind])
+    elif kind in SEPARATORS or kind == _MARKDOWN:
+        rows, notes = read_delimited(source, where, separator=SEPARATORS.get(kind, ","))
     elif kind == ".json":
         rows, notes = read_json(source if isinstance(source, bytes) else b"", where)
     else:
@@ -378,7 +397,12 @@ def _refuse_unbounded(pattern: str) -> None:
 
 
 def _rows_of_several_sheets(
-    files: Sequence[str], where: Mapping[str, object], *, root: str, by_row: bool = False
+    files: Sequence[str],
+    where: Mapping[str, object],
+    *,
+    root: str,
+    by_row: bool,
+    by_file: bool,
 ) -> Source:
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
@@ -396,6 +420,10 @@ def _rows_of_several_sheets(
     frames = [
         _sheet_rows_by_path(one.rows, file, root) for one, file in zip(read, files, strict=True)
     ]
+    if by_file:
+        named = [_name_below_root(file, root) for file in files]
+        frames = [frame.with_columns(pl.lit(name).alias(FILE))
+                  for frame, name in zip(frames, named, strict=True)]  # fmt: skip
     schemas = [frame.collect_schema() for frame in frames]
     for file, schema in zip(files, schemas, strict=True):
         if odd := sorted(set(schema) ^ set(schemas[0])):
@@ -404,7 +432,7 @@ def _rows_of_several_sheets(
                 where=where,
                 hint="read files of different tables one at a time",
             )
-    repeats = repeats_by_name(files, schemas[0])
+    repeats = [] if by_file else repeats_by_name(files, schemas[0])
     if repeats:
         frames = [frame.with_columns(replication=pl.lit(place, pl.Int64))
                   for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
@@ -428,6 +456,13 @@ def _rows_of_several_sheets(
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
+
+
+def _name_below_root(file: str, root: str) -> str:
+    """The name of one of several files, without its ending."""
+    name = os.path.relpath(file, root)
+    kind, packed = kind_of(file)
+    return name[: len(name) - len(kind) - len(packed)]
 
 
 def _sheets_of_alike_columns(

@@ -20,7 +20,12 @@ from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.counted_rows import BY_VERDICT, COUNT, one_row_a_reply
+from judgerel_ray.counting.files.counted_rows import (
+    BY_VERDICT,
+    COUNT,
+    one_of_several,
+    one_row_a_reply,
+)
 from judgerel_ray.counting.files.delimited import first_line, kind_of, read_delimited
 from judgerel_ray.counting.files.documents import ENTRY
 from judgerel_ray.counting.files.graded_cells import graded_cells
@@ -34,7 +39,7 @@ from judgerel_ray.counting.files.laid_out import (
     unkeyed,
 )
 from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning
-from judgerel_ray.counting.files.meaning import are_words, meaning_of
+from judgerel_ray.counting.files.meaning import meaning_of, names_nobody
 from judgerel_ray.counting.files.names import (
     JUDGES,
     called_of,
@@ -50,7 +55,13 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, quote_names, readable
+from judgerel_ray.counting.files.source import (
+    FILE,
+    FILES_APART,
+    Source,
+    quote_names,
+    readable,
+)
 from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
 
@@ -108,7 +119,10 @@ def understood(
             raise log
         if source.piped:
             _refuse_piped_log(source.piped)
-    source, stated = one_row_a_reply(source, stated or {})
+    stated = stated or {}
+    if COUNT not in stated and not {*VALUES} & {*stated} and (place := one_of_several(source)):
+        stated = {**stated, COUNT: place}
+    source, stated = one_row_a_reply(source, stated)
     _refuse_words_as_judges(source, stated)
     source, stated = _sheet_rows_without_keys(source, stated)
     if stated:
@@ -124,12 +138,11 @@ def understood(
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
         raise _unreadable_sheet_refusal(source, meaning, columns)
-    if meaning.is_numbered and not _paths_name_files(source):
+    if meaning.is_numbered and FILE not in columns and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
             where=source.where,
-            hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or "
-            "files whose names differ by a number alone, which are repeats",
+            hint=FILES_APART,
         ).of(meaning)
     found = laid_out(source, meaning)
     tells = telling if meaning.counts_rows else splitting
@@ -146,16 +159,27 @@ def understood(
 
 
 def _refuse_words_as_judges(source: Source, stated: Mapping[str, str]) -> None:
-    """Refuse a column `judge` that holds verdicts: each would be a judge who agrees with itself."""
-    if "judge" not in source.rows.collect_schema() or {"judge"} & {*stated, *stated.values()}:
+    """Refuse a column of judges that holds verdicts: each would be one who agrees with itself."""
+    if "judge" in stated:
         return
-    names = source.rows.select(pl.col("judge").cast(pl.String, strict=False)).head(SAMPLE)
-    if are_words(names.collect(engine="streaming").to_series().drop_nulls()):
-        raise SweepError(
-            "column judge holds verdicts, and names nobody", where=source.where,
-            hint=f"{column_flag('verdict', 'judge')}, where the judge said it; "
-            f"{column_flag('note', 'judge')}, where it is not to be read",
-        )  # fmt: skip
+    has_value = bool({*VALUES} & {*stated})
+    named = [one for one in source.rows.collect_schema() if "judge" in roles_of(one)
+             and one not in stated.values() and (one == "judge" or not has_value)]  # fmt: skip
+    if not named:
+        return
+    begin = source.rows.head(SAMPLE).collect(engine="streaming")
+    for name in named:
+        if is_nested(begin[name].dtype) or not names_nobody(
+            begin, begin[name].cast(pl.String, strict=False).drop_nulls()
+        ):
+            continue
+        hint = f"{column_flag('verdict', name)}, where the judge said it"
+        rest = meaning_of(source.rows, {"note": name})
+        if rest.ways or "verdict or score" not in rest.lacking:
+            hint += f"; {column_flag('judge', name)}, where it says who judged; "
+            hint += f"{column_flag('note', name)}, where it is not to be read"
+        problem = f"column {name} holds verdicts, and names nobody"
+        raise SweepError(problem, where=source.where, hint=hint)
 
 
 def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
@@ -272,12 +296,14 @@ def _columns_stated_by_role(
     stated: Mapping[str, str], source: Source, columns: Sequence[str]
 ) -> dict[str, str]:
     """What is stated, a role that is no column in place of the column that is read as it."""
-    unknown = {place for place in stated.values() if place in VALUES and place not in columns}
+    cut = {role: place.partition(":") for role, place in stated.items() if place not in columns}
+    unknown = {one for one, *_ in cut.values() if one in VALUES and one not in columns}
     if not unknown:
         return {**stated}
     read = meaning_of(source.rows).columns
-    return {role: read.get(place, place) if place in unknown else place
-            for role, place in stated.items()}  # fmt: skip
+    named = {role: read.get(one, one) + "".join(rest) for role, (one, *rest) in cut.items()
+             if one in unknown}  # fmt: skip
+    return {**stated, **named}
 
 
 def _paths_name_files(source: Source) -> bool:
@@ -493,7 +519,7 @@ def check_first_line(path: object, stated: Mapping[str, str], *, by_row: bool) -
     columns = first_line(path) if stated and isinstance(path, str) else None
     for role, place in stated.items():
         if (
-            columns is not None and place not in VALUES and not facets_in(place)
+            columns is not None and place.partition(":")[0] not in VALUES and not facets_in(place)
         ):  # which may stand for the column read as it
             _check_columns(place, role, [*columns, *["item_id"] * by_row], {"file": path})
 
@@ -621,7 +647,8 @@ def _unreadable_sheet_refusal(
         problem = f"several columns may be {part}: {' and '.join(found)}"
         if "," in found[0]:
             problem = f"no column alone tells items apart, several do together: {found[0]}"
-        plain = part == "item_id" and not any({*".:,"} & {*one} for one in found)
+        may_join = part in ("item_id", REPLICATION)
+        plain = may_join and not any({*".:,"} & {*one} for one in found)
         several = [*found, ",".join(found)] if plain else found
         hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:

@@ -135,7 +135,7 @@ class PowersOfTwo:
 
 
 class Ranges:
-    """Replications 0, 1, ... n - 1 of a unit, or others in a row, by the sum of their hashes.
+    """Replications that follow on each other from 0, 1 or another one on, by the sum of hashes.
 
     Hashes have 64 bits: any other n replications pass once in 10^19 units. What does not pass may
     still be distinct, which `PowersOfTwo` tells.
@@ -166,14 +166,18 @@ class Ranges:
         """Compare with the sums of whole ranges."""
         numbers = units[N].cast(pl.Int64)
         most = int(numbers.max() or 0)  # type: ignore[arg-type]
-        known = pl.int_range(self.first, self.first + most, dtype=pl.Int64)
-        whole = pl.select(known.hash().cum_sum()).to_series()
-        return bool((whole[numbers - 1] == units[SUM]).all())
+        holds = pl.repeat(False, units.height, eager=True)
+        for first in {self.first, self.first or 1}:
+            known = pl.int_range(first, first + most, dtype=pl.Int64)
+            whole = pl.select(known.hash().cum_sum()).to_series()
+            holds |= whole[numbers - 1] == units[SUM]
+        return bool(holds.all())
 
 
 WRONG = "__wrong"
 FEW = 12
 """Kinds of rows, or labels, that have a column each."""
+_MOST_GUESSED = 4095  # rows of a unit, of which five kinds are digits of one sum
 _PROBED = 200_000  # rows in which kinds are looked for
 
 
@@ -279,8 +283,10 @@ def _count_true(
 
 def _most_counted_unit_rows(frame: pl.LazyFrame) -> int:
     """How many rows a unit has if none of its replications, numbered from 0 on, is there twice."""
-    numbered = frame.collect_schema().get("replication", pl.Null).is_integer()
-    last = pl.col("replication").max() if numbered else pl.lit(None, pl.Int64)
+    kind = frame.collect_schema().get("replication", pl.Null)
+    if kind == pl.String:
+        return _MOST_GUESSED
+    last = pl.col("replication").max() if kind.is_integer() else pl.lit(None, pl.Int64)
     with little_read_ahead():
         ends = frame.select(n=pl.len(), last=last.cast(pl.Int64)).collect(engine="streaming")
     n, greatest = ends.row(0)
@@ -325,7 +331,10 @@ def _count_with_proof_sums(
     schema = frame.collect_schema()
     replication = pl.col("replication").cast(pl.Int64, strict=False)
     wrong = []
-    if not schema["replication"].is_integer():
+    # No text but that of a whole number has its hash, so that ranges need no other check.
+    if not schema["replication"].is_integer() and (
+        proof.keys or schema["replication"] != pl.String
+    ):
         number = typed_column("replication", schema["replication"])
         replication = number.cast(pl.Int64, strict=False)
         wrong.append((number != number.floor()) | ~number.is_finite())

@@ -109,7 +109,7 @@ def identifying_columns(columns: Iterable[str], extra: Sequence[str] = ()) -> li
 
 
 def tally_unchecked(
-    frame: pl.LazyFrame, names: Sequence[str], *, indexed: bool
+    frame: pl.LazyFrame, names: Sequence[str], *, indexed: bool, held: bool = False
 ) -> tuple[UnitRows, bool]:
     """Count rows whose columns have the types of their file, and tell whether any is at fault.
 
@@ -133,8 +133,11 @@ def tally_unchecked(
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
     varying = [name for name in names if name not in alike.columns]
     shown = _tally_label_column(schema, varying)
-    if indexed and schema["replication"].is_integer():
-        # The usual file has few kinds of rows, and replications from 0 on of every unit.
+    proofs: list[Proof] = [PowersOfTwo()]
+    # Rows in memory are few: one pass that leaves nothing open. Other files have mostly few kinds
+    # of rows, and replications from 0 or 1 on of every unit.
+    if not held and (schema["replication"].is_integer() or schema["replication"] == pl.String):
+        proofs.insert(0, Ranges())
         found = _fast_count(frame, varying, shown, alike, typed, Ranges())
         laid_out = _tally_of_few_kinds(found, alike, typed) if found else None
         if found and laid_out:
@@ -142,9 +145,6 @@ def tally_unchecked(
                 frame, _wanted_columns(_tally_unit_and_kind(varying)[0]), found.counts
             )
             return laid_out, not distinct or _any_tally_row_wrong(found.counts)
-    proofs: list[Proof] = [PowersOfTwo()]
-    if indexed and schema["replication"].is_integer():
-        proofs.insert(0, Ranges())
     for proof in proofs:
         counts = count_rows(frame, [*dict.fromkeys((*varying, *shown))], proof)
         nested, holds = _nested_tally_by_unit(counts, varying, shown, alike, typed, proof)
@@ -207,11 +207,13 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
         counts = _tally_sums_by_columns(counts, unit)
     if Ranges().holds(counts):
         return True
-    first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
-    if first is not None and 0 < first < MOST_EXACT // 2 and Ranges(first).holds(counts):
-        return True
+    if frame.collect_schema()["replication"].is_integer():
+        first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
+        if first is not None and 0 < first < MOST_EXACT // 2 and Ranges(first).holds(counts):
+            return True
     proof = PowersOfTwo()
-    return proof.holds(count_rows(frame, unit, proof))
+    found = count_rows(frame, unit, proof)
+    return proof.holds(found) and not _any_tally_row_wrong(found)
 
 
 def _nested_tally_by_unit(
@@ -272,9 +274,11 @@ def _tally_of_few_kinds(
     kind_columns, shown = number_columns(few.kinds), number_columns(labels)
     found = counts.drop(N, SUM, WRONG, *kind_columns, *shown, strict=False)
     units = found.with_columns(typed[name] for name in found.columns if name in typed)
-    for name, kind in found.schema.items():
-        if not kind.is_integer() and not units[name].equals(found[name], check_dtypes=True):
-            return None
+    changed = [name for name, kind in found.schema.items()
+               if not kind.is_integer()
+               and not units[name].equals(found[name], check_dtypes=True)]  # fmt: skip
+    if changed and units.is_duplicated().any():
+        return None
     raw, rest = few.kinds, few.rest
     if rest.height:
         raw = pl.concat([raw, rest.select(raw.columns)]).unique(maintain_order=True)
