@@ -275,7 +275,7 @@ class PretendedActor:
             setattr(self, method, SimpleNamespace(remote=getattr(self, f"_{method}")))
 
     def _start(self) -> Call:
-        facts = ActorFacts(node="n", pid=1, max_num_seqs=256, engine={})
+        facts = ActorFacts(node="n", max_num_seqs=256)
         return Call(self.cluster.now, facts)
 
     def _run(self, lease: Lease) -> Call:
@@ -284,7 +284,7 @@ class PretendedActor:
         seconds, n = lease.n_requests / RATE, lease.n_requests
         self.free_at = max(self.free_at, self.cluster.now) + seconds
         receipt = Receipt(
-            lease=lease.lease, attempt=lease.attempt, landed=True, rows=n, seconds=seconds,
+            landed=True, rows=n, seconds=seconds,
             outcomes={"scored": n}, tokens=TokenCounts(prompt=n, cached=0, generated=n),
         )  # fmt: skip
         return Call(self.free_at, receipt)

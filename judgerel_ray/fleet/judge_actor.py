@@ -162,19 +162,17 @@ class JudgeActor:
             if self._spec.in_process:
                 raise
             raise _actor_log_error(error, node) from error
-        self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
         longest = facts.max_model_len or DEFAULT_TOKENS_EACH
         tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         log = None if self._spec.in_process else error_log()
-        self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
+        here = {"node": node, "pid": os.getpid(), "visible_devices": visible}
+        self._facts = asdict(facts) | here
         return ActorFacts(
             node=node,
-            pid=os.getpid(),
             max_num_seqs=facts.max_num_seqs,
-            engine=self._facts,
             log=None if log is None else f"{node}:{log}",
         )
 
@@ -324,14 +322,7 @@ class JudgeActor:
         answered = [(a.ask, a.completions) for a in answers if a.completions is not None]
         failed = tuple(a.failure for a in answers if a.failure is not None)
         withdrawn = tuple(a.ask for a in answers if a.completions is None and a.failure is None)
-        receipt = Receipt(
-            lease=lease.lease,
-            attempt=lease.attempt,
-            landed=True,
-            rows=0,
-            failed=failed,
-            withdrawn=withdrawn,
-        )
+        receipt = Receipt(landed=True, rows=0, failed=failed, withdrawn=withdrawn)
         if not answered:
             # What the engine spent meanwhile is told by the next lease that has a record for it.
             return receipt

@@ -9,10 +9,8 @@ The token that proves a process sees the driver's run directory, not one of the 
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import subprocess
-import zlib
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -330,31 +328,9 @@ def leave_token(run: RunDirectory) -> str:
     >>> leave_token(run) == read_token(run)
     True
     """
-    nonce = secrets.token_hex(16)
-    token = f"token-{nonce}-{_session_nonce_check(nonce, run.identity)}"
+    token = seal({"kind": "token"}, TOKEN, run.identity).decode()
     run.write_text(TOKEN, token)
     return token
-
-
-def is_whole_token(data: bytes, run: str) -> bool:
-    """Whether a token is one that was left in the run of this identity.
-
-    Examples
-    --------
-    >>> run = RunDirectory.create("memory://doctest-whole-token")
-    >>> token = leave_token(run)
-    >>> [is_whole_token(one.encode(), run.identity) for one in (token, token[:-1])]
-    [True, False]
-    """
-    text = data.decode(errors="replace")
-    _, _, rest = text.partition("token-")
-    nonce, _, check = rest.partition("-")
-    return text == f"token-{nonce}-{check}" and check == _session_nonce_check(nonce, run)
-
-
-def _session_nonce_check(nonce: str, run: str) -> str:
-    """What tells a nonce from one that was altered, or left in another run."""
-    return f"{zlib.crc32(f'{nonce}{run}'.encode()):08x}"
 
 
 def read_token(run: RunDirectory) -> str:

@@ -45,7 +45,7 @@ from judgerel_ray.store.records import (
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory
-from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
+from judgerel_ray.store.sessions import TOKEN, live_session
 
 _GROUP = ("judge", "judge_fingerprint", "role", "stage")
 _ITEM = ("benchmark", "item_id")
@@ -552,7 +552,7 @@ def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding
             "wrong_sha256", PROGRESS, "torn or altered; the next run writes it again"
         )
     token = run.files.find(TOKEN)
-    if token is not None and not is_whole_token(token, run.identity):
+    if token is not None and unseal(token, TOKEN, run.identity) is None:
         yield _store_error_finding(
             "broken_record", TOKEN, "torn or altered; the next run writes a new one"
         )
