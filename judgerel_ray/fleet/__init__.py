@@ -5,64 +5,29 @@ The only room that imports ray, and not before a cluster is wanted.
 Imports engines, store, design, config, protocols, tables, stats and core.
 """
 
-from judgerel_ray.fleet.board import (
-    Board,
-    ConsoleDisplay,
-    Display,
-    JudgeBoard,
-    JudgeState,
-    board_line,
-    board_table,
-)
-from judgerel_ray.fleet.cluster import connected
-from judgerel_ray.fleet.in_process import in_process
-from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
-from judgerel_ray.fleet.landing import landed_rows, never_sent
-from judgerel_ray.fleet.lease import (
-    ActorFacts,
-    FailedAsk,
-    GrowingAsk,
-    Lease,
-    Receipt,
-    Unwritten,
-    Work,
-    WorkQueue,
-    growing,
-    unqueued,
-)
-from judgerel_ray.fleet.outside import Outside
-from judgerel_ray.fleet.pool import JudgePool
-from judgerel_ray.fleet.retry import AskHistory, Fate, decide
-from judgerel_ray.fleet.scheduler import Fleet
+from judgerel_ray.core.rooms import offer
+from judgerel_ray.fleet.board import Board as Board
+from judgerel_ray.fleet.board import ConsoleDisplay as ConsoleDisplay
+from judgerel_ray.fleet.board import JudgeBoard as JudgeBoard
+from judgerel_ray.fleet.board import JudgeState as JudgeState
+from judgerel_ray.fleet.cluster import connected as connected
+from judgerel_ray.fleet.in_process import in_process as in_process
+from judgerel_ray.fleet.judge_actor import JudgeActor as JudgeActor
+from judgerel_ray.fleet.judge_actor import JudgeSpec as JudgeSpec
+from judgerel_ray.fleet.landing import landed_rows as landed_rows
+from judgerel_ray.fleet.landing import never_sent as never_sent
+from judgerel_ray.fleet.lease import ActorFacts as ActorFacts
+from judgerel_ray.fleet.lease import FailedAsk as FailedAsk
+from judgerel_ray.fleet.lease import GrowingAsk as GrowingAsk
+from judgerel_ray.fleet.lease import Lease as Lease
+from judgerel_ray.fleet.lease import Receipt as Receipt
+from judgerel_ray.fleet.lease import Unwritten as Unwritten
+from judgerel_ray.fleet.lease import Work as Work
+from judgerel_ray.fleet.lease import WorkQueue as WorkQueue
+from judgerel_ray.fleet.lease import growing as growing
+from judgerel_ray.fleet.lease import unqueued as unqueued
+from judgerel_ray.fleet.outside import Outside as Outside
+from judgerel_ray.fleet.pool import JudgePool as JudgePool
+from judgerel_ray.fleet.scheduler import Fleet as Fleet
 
-__all__ = [
-    "ActorFacts",
-    "AskHistory",
-    "Board",
-    "ConsoleDisplay",
-    "Display",
-    "FailedAsk",
-    "Fate",
-    "Fleet",
-    "GrowingAsk",
-    "JudgeActor",
-    "JudgeBoard",
-    "JudgePool",
-    "JudgeSpec",
-    "JudgeState",
-    "Lease",
-    "Outside",
-    "Receipt",
-    "Unwritten",
-    "Work",
-    "WorkQueue",
-    "board_line",
-    "board_table",
-    "connected",
-    "decide",
-    "growing",
-    "in_process",
-    "landed_rows",
-    "never_sent",
-    "unqueued",
-]
+offer(__name__)

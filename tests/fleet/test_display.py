@@ -7,15 +7,8 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.core import SweepError, TokenCounts
-from judgerel_ray.fleet import (
-    Board,
-    ConsoleDisplay,
-    JudgeBoard,
-    JudgeState,
-    board_line,
-    board_table,
-)
-from judgerel_ray.fleet.board import LINE_EVERY_S, EventLines, display_on
+from judgerel_ray.fleet import Board, ConsoleDisplay, JudgeBoard, JudgeState
+from judgerel_ray.fleet.board import LINE_EVERY_S, EventLines, board_line, board_table, display_on
 from judgerel_ray.store import JudgeTotals
 
 
