@@ -49,21 +49,11 @@ from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import TokenCounts
-from judgerel_ray.fleet import (
-    ActorFacts,
-    Board,
-    ConsoleDisplay,
-    Fleet,
-    JudgeActor,
-    JudgeBoard,
-    JudgePool,
-    JudgeSpec,
-    Lease,
-    Outside,
-    Receipt,
-    WorkQueue,
-)
+from judgerel_ray.fleet import Board, Fleet, JudgeBoard, JudgePool, JudgeSpec, Outside, WorkQueue
+from judgerel_ray.fleet.board import ConsoleDisplay
 from judgerel_ray.fleet.cluster import ActorHandle, Capacity
+from judgerel_ray.fleet.judge_actor import JudgeActor
+from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
 from judgerel_ray.store import RunDirectory, begin_session, leave_token
 from judgerel_ray.store.ledger import build_ledger
 

@@ -7,20 +7,13 @@ Imports engines, store, design, config, protocols, tables, stats and core.
 
 from judgerel_ray.core.rooms import offer
 from judgerel_ray.fleet.board import Board as Board
-from judgerel_ray.fleet.board import ConsoleDisplay as ConsoleDisplay
 from judgerel_ray.fleet.board import JudgeBoard as JudgeBoard
 from judgerel_ray.fleet.board import JudgeState as JudgeState
 from judgerel_ray.fleet.cluster import connected as connected
 from judgerel_ray.fleet.in_process import in_process as in_process
-from judgerel_ray.fleet.judge_actor import JudgeActor as JudgeActor
 from judgerel_ray.fleet.judge_actor import JudgeSpec as JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows as landed_rows
 from judgerel_ray.fleet.landing import never_sent as never_sent
-from judgerel_ray.fleet.lease import ActorFacts as ActorFacts
-from judgerel_ray.fleet.lease import FailedAsk as FailedAsk
-from judgerel_ray.fleet.lease import GrowingAsk as GrowingAsk
-from judgerel_ray.fleet.lease import Lease as Lease
-from judgerel_ray.fleet.lease import Receipt as Receipt
 from judgerel_ray.fleet.lease import Unwritten as Unwritten
 from judgerel_ray.fleet.lease import Work as Work
 from judgerel_ray.fleet.lease import WorkQueue as WorkQueue

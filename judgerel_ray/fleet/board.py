@@ -158,6 +158,11 @@ LINE_EVERY_S = 10.0
 SAME_EVERY_S = 30.0  # of a line that says nothing new
 
 
+def print_line(console: Console, line: str) -> None:
+    """Print a line as it stands: nothing in it is markup, and no terminal obeys it."""
+    console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+
 class Display(Protocol):
     """Something that shows a board now and then."""
 
@@ -194,8 +199,7 @@ class ConsoleDisplay:
     def show(self, board: Board, *, last: bool = False) -> None:
         """Show the board, below what is to be said once."""
         while board.notices:
-            notice = printable(board.notices.pop(0))
-            self._console.print(notice, markup=False, highlight=False, soft_wrap=True)
+            print_line(self._console, board.notices.pop(0))
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return
@@ -213,7 +217,7 @@ class ConsoleDisplay:
             self._last_lines[name] = line, since, now
             if now > since:
                 line += f", for {now - since:.0f} s"
-            self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+            print_line(self._console, line)
 
 
 def board_table(board: Board) -> Table:
@@ -339,8 +343,7 @@ class EventLines:
         """One line."""
         at = datetime.now(UTC).isoformat()
         line = {"at": at, "event": event, "sweep": board.sweep, "session": board.session, **facts}
-        text = json.dumps(line)
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        print_line(self._console, json.dumps(line))
 
 
 def display_on(console: Console) -> ConsoleDisplay | EventLines:

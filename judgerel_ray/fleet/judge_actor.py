@@ -22,6 +22,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import NamedTuple
 
 import polars as pl
@@ -400,23 +401,14 @@ class JudgeActor:
 def _joined_actor_asks(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
     """Neighbouring replications of an ask that were all answered, or failed alike, as one ask."""
     joined: list[_Answer] = []
-    for piece in pieces:
-        last = joined[-1] if joined else None
-        if last is not None and _actor_asks_ended_alike(last, piece):
-            ask = Ask(condition=piece.ask.condition, first=last.ask.first, n=last.ask.n + 1)
-            completions = last.completions and (*last.completions, *(piece.completions or ()))
-            failure = last.failure and replace(last.failure, ask=ask)
-            joined[-1] = _Answer(ask, completions, failure)
-        else:
-            joined.append(piece)
+    for _, alike in groupby(
+        pieces, key=lambda one: one.failure and (one.failure.kind, one.failure.message)
+    ):
+        some = list(alike)
+        ask, failure = replace(some[0].ask, n=len(some)), some[0].failure
+        completions = tuple(reply for one in some for reply in one.completions or ())
+        joined.append(_Answer(ask, completions or None, failure and replace(failure, ask=ask)))
     return tuple(joined)
-
-
-def _actor_asks_ended_alike(one: _Answer, other: _Answer) -> bool:
-    """Whether two asks were both answered, or failed for the same reason."""
-    if one.failure is None or other.failure is None:
-        return one.failure is other.failure
-    return (one.failure.kind, one.failure.message) == (other.failure.kind, other.failure.message)
 
 
 def _unfit_actor_reply(ask: Ask, error: Exception) -> FailedAsk:

@@ -286,7 +286,8 @@ class RunDirectory:
         """SHA-256 of the run's own files by name; none before it has begun."""
         data = self.files.find(MANIFEST)
         content = None if manifest_problem(data) else json_object(data)
-        return (content or {}).get(FILES, {})
+        files: Mapping[str, Sequence[str]] = (content or {}).get(FILES, {})
+        return files
 
     def exists(self, name: str) -> bool:
         """Tell whether a file is there."""

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.store.files import check_exclusive
 from judgerel_ray.store.ledger import (
     CommitsLook,
     Ledger,
@@ -50,17 +51,12 @@ class Session:
     """A session just opened.
 
     ``ledger`` is what earlier sessions landed. ``losses`` are earlier commits that do not count
-    any more, and ``lost`` names their records: their rows are pending again.
+    any more: their rows are pending again.
     """
 
     number: int
     ledger: Ledger
     losses: Losses
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Names of the records that do not count."""
-        return self.losses.names
 
 
 def begin_session(
@@ -104,13 +100,7 @@ def begin_session(
     -----
     Effects: one record in commits/. Retry: opens one more session, which is harmless.
     """
-    if not run.files.is_exclusive():
-        raise StoreError(
-            "the store does not honour exclusive creation (conditional PUT), so two writers "
-            "could land the same request",
-            where={"run": run.url},
-            hint="a local or shared folder, or a store with conditional writes",
-        )
+    check_exclusive(run.files, FOLDER, "two writers could land the same request")
     while True:
         # Before the look: a session that begins meanwhile is seen in its record, or races for it.
         in_data = newest_part(run.files.sizes("data"))

@@ -7,8 +7,15 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.core import SweepError, TokenCounts
-from judgerel_ray.fleet import Board, ConsoleDisplay, JudgeBoard, JudgeState
-from judgerel_ray.fleet.board import LINE_EVERY_S, EventLines, board_line, board_table, display_on
+from judgerel_ray.fleet import Board, JudgeBoard, JudgeState
+from judgerel_ray.fleet.board import (
+    LINE_EVERY_S,
+    ConsoleDisplay,
+    EventLines,
+    board_line,
+    board_table,
+    display_on,
+)
 from judgerel_ray.store import JudgeTotals
 
 

@@ -8,7 +8,8 @@ import pytest
 from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import JudgePool, JudgeState, Lease
+from judgerel_ray.fleet import JudgePool, JudgeState
+from judgerel_ray.fleet.lease import Lease
 from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, sum_units
 from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, AskHistory
 

@@ -24,21 +24,9 @@ from judgerel_ray.core.errors import (
     SweepError,
 )
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import (
-    ActorFacts,
-    Board,
-    FailedAsk,
-    Fleet,
-    JudgeBoard,
-    JudgePool,
-    JudgeState,
-    Lease,
-    Outside,
-    Receipt,
-    WorkQueue,
-)
+from judgerel_ray.fleet import Board, Fleet, JudgeBoard, JudgePool, JudgeState, Outside, WorkQueue
 from judgerel_ray.fleet.cluster import Capacity
-from judgerel_ray.fleet.lease import item_of
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt, item_of
 from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, LEASES_AHEAD
 
 FOREVER = 10_000_000.0

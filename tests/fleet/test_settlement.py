@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 from judgerel_ray.config import FleetTable, Prices
 from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import (
-    Board,
-    FailedAsk,
-    JudgeBoard,
-    JudgePool,
-    JudgeState,
-    Lease,
-    Receipt,
-    WorkQueue,
-)
-from judgerel_ray.fleet.lease import item_of, unlanded
+from judgerel_ray.fleet import Board, JudgeBoard, JudgePool, JudgeState, WorkQueue
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, unlanded
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import Dispatched, Slot, sum_units
 from judgerel_ray.fleet.settlement import Settlement

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rich.console import Console
 
-from judgerel_ray.asking.earlier_runs import Wanted
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
-from judgerel_ray.core import StoreError, count_of, printable
-from judgerel_ray.design import planned_asks
+from judgerel_ray.core import StoreError, count_of
+from judgerel_ray.design import AskFrame, planned_asks
+from judgerel_ray.fleet.board import print_line
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
 from judgerel_ray.store.generations import READINGS
 
@@ -24,7 +24,7 @@ def agree_to_losses(
     if not ask_lost:
         refuse_losses(run, losses)
     for line in loss_lines(losses):
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        print_line(console, line)
 
 
 class LostMuchError(StoreError):
@@ -76,12 +76,32 @@ def stray_commits(
     while True:
         kept = tuple(one for one in ledger.commits if one.name not in strays)
         texts = landed_texts(run, replace(ledger, commits=kept))
-        planned = Wanted.of(planned_asks(resolved.frames, texts, at_most=True))
-        found = {one.name for one in kept if any(planned.beyond(one))}
+        planned = planned_replications(resolved.frames, texts)
+        found = {one.name for one in kept if not _is_planned(one, planned)}
         strays |= found
         # What stood on an answer in one of them is none of the plan's, either.
         if not any(one.holds_answers for one in kept if one.name in found):
             return strays
+
+
+def planned_replications(
+    frames: tuple[AskFrame, ...], texts: Mapping[str, str | None]
+) -> dict[str, int]:
+    """Replications planned at most of every condition, in all waves that these answers allow."""
+    planned: dict[str, int] = {}
+    for ask in planned_asks(frames, texts, at_most=True):
+        key = ask.condition.condition_key
+        planned[key] = max(ask.first + ask.n, planned.get(key, 0))
+    return planned
+
+
+def _is_planned(commit: CommitRecord, planned: Mapping[str, int]) -> bool:
+    """Whether every row of a commit is asked."""
+    return all(
+        first + n <= planned.get(key, 0)
+        for key, ranges in commit.conditions.items()
+        for first, n in ranges
+    )
 
 
 def loss_lines(losses: Losses) -> list[str]:

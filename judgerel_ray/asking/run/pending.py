@@ -312,7 +312,6 @@ class Pending:
             pending = tuple(growing(part, frame, size) for part, reason in parts if reason is None)
             if pending:
                 yield pending
-        never.land()
 
     def _grows_whole(self, frame: AskFrame) -> bool:
         """Whether actors ask every condition of an ask to its end: no first block is cut."""

@@ -241,15 +241,16 @@ def fitting(source: WorkItems, fit: PromptFit | None, never: NeverSent) -> WorkI
 
     What is unwritten was found to fit, as far as anyone can tell who has not written it.
     """
-    if fit is None:
-        yield from source
-        return
     for asks in source:
         if not asks:  # nothing for now: a look may wait for what can never be asked
             never.land()
         fits: list[Work] = []
         for ask in asks:
-            if isinstance(ask, Unwritten) or (refusal := fit.refusal(ask.condition)) is None:
+            if (
+                fit is None
+                or isinstance(ask, Unwritten)
+                or (refusal := fit.refusal(ask.condition)) is None
+            ):
                 fits.append(ask)
             else:
                 never.add(ask, refusal)
