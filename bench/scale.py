@@ -49,21 +49,11 @@ from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import TokenCounts
-from judgerel_ray.fleet import (
-    ActorFacts,
-    Board,
-    ConsoleDisplay,
-    Fleet,
-    JudgeActor,
-    JudgeBoard,
-    JudgePool,
-    JudgeSpec,
-    Lease,
-    Outside,
-    Receipt,
-    WorkQueue,
-)
+from judgerel_ray.fleet import Board, Fleet, JudgeBoard, JudgePool, JudgeSpec, Outside, WorkQueue
+from judgerel_ray.fleet.board import ConsoleDisplay
 from judgerel_ray.fleet.cluster import ActorHandle, Capacity
+from judgerel_ray.fleet.judge_actor import JudgeActor
+from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
 from judgerel_ray.store import RunDirectory, begin_session, leave_token
 from judgerel_ray.store.ledger import build_ledger
 
@@ -275,7 +265,7 @@ class PretendedActor:
             setattr(self, method, SimpleNamespace(remote=getattr(self, f"_{method}")))
 
     def _start(self) -> Call:
-        facts = ActorFacts(node="n", pid=1, max_num_seqs=256, engine={})
+        facts = ActorFacts(node="n", max_num_seqs=256)
         return Call(self.cluster.now, facts)
 
     def _run(self, lease: Lease) -> Call:
@@ -284,7 +274,7 @@ class PretendedActor:
         seconds, n = lease.n_requests / RATE, lease.n_requests
         self.free_at = max(self.free_at, self.cluster.now) + seconds
         receipt = Receipt(
-            lease=lease.lease, attempt=lease.attempt, landed=True, rows=n, seconds=seconds,
+            landed=True, rows=n, seconds=seconds,
             outcomes={"scored": n}, tokens=TokenCounts(prompt=n, cached=0, generated=n),
         )  # fmt: skip
         return Call(self.free_at, receipt)

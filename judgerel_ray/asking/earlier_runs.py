@@ -11,7 +11,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,11 +119,11 @@ def _learn_earlier_runs(
     stated = unseal(run.files.find(EARLIER), EARLIER, run.identity)
     if stated is None:
         return True
-    if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):
+    if sum(one.rows for one in commits) < stated["n_rows"]:
         if _earlier_run_name(run) in known:
             known.clear()
         return False
-    left = cast(Left, stated["left"])
+    left: Left = stated["left"]
     if left.keys() <= set(map(_earlier_run_name, runs)):
         known.update({name: left[name] for name in left.keys() - known.keys()})
     return True

@@ -50,7 +50,6 @@ from judgerel_ray.core import (
     StoreError,
     SweepError,
     TokenCounts,
-    printable,
 )
 from judgerel_ray.design import planned_asks
 from judgerel_ray.engines import EngineSpec
@@ -61,6 +60,7 @@ from judgerel_ray.engines.model_files import (
     known_content,
     model_content,
 )
+from judgerel_ray.fleet.board import print_line
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     CommitRecord,
@@ -455,7 +455,6 @@ def refresh_series(
     measure: RefreshMeasure,
     write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None],
     address: str | None = None,
-    console: Console | None = None,
 ) -> Triggered:
     """Refresh a series, if it is due and nobody else does.
 
@@ -472,11 +471,11 @@ def refresh_series(
             state="held",
             line=f"another refresh holds the lease since {taken.since} ({taken.holder})",
         )
-    console = console or Console(stderr=True)
+    console = Console(stderr=True)
     trigger = _Trigger(
         series=series, sweeps=sweeps, directory=directory, lease=taken, measure=measure,
         write=write, address=address, console=console,
-        hub=HubModels(directory=directory, warn=partial(_print_refresh_line, console)),
+        hub=HubModels(directory=directory, warn=partial(print_line, console)),
     )  # fmt: skip
     try:
         with renewing(taken):
@@ -735,12 +734,7 @@ class _Trigger:
 
     def say(self, line: str) -> None:
         """Tell those who wait."""
-        _print_refresh_line(self.console, line)
-
-
-def _print_refresh_line(console: Console, line: str) -> None:
-    """Print a line as it stands."""
-    console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        print_line(self.console, line)
 
 
 def _refresh_time_now() -> datetime:

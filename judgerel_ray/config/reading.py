@@ -321,7 +321,8 @@ def _table_at(place: KeyPath, root: type[BaseModel]) -> str:
     """A place's table in words."""
     names = {"judge": "a judge", "ask": "an ask", "sweep": "a sweep"}
     words = [str(part) for part in place if not isinstance(part, int)]
-    return names.get(words[-1], words[-1]) if words else f"a {root.__name__.lower()}"
+    whole = root.model_config.get("title") or root.__name__.lower()
+    return names.get(words[-1], words[-1]) if words else f"a {whole}"
 
 
 SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop", "readable")

@@ -20,7 +20,6 @@ from judgerel_ray.engines.engine import PartlyAnswered as PartlyAnswered
 from judgerel_ray.engines.engine import Prepared as Prepared
 from judgerel_ray.engines.fingerprint import Fingerprint as Fingerprint
 from judgerel_ray.engines.fingerprint import judge_fingerprint as judge_fingerprint
-from judgerel_ray.engines.sizing import ModelSize as ModelSize
 from judgerel_ray.engines.sizing import PromptCounter as PromptCounter
 from judgerel_ray.engines.sizing import PromptFit as PromptFit
 from judgerel_ray.engines.sizing import model_size as model_size

@@ -11,7 +11,10 @@ from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from judgerel_ray.config import Limits
+from judgerel_ray.config.reading import first_problem
 from judgerel_ray.core import (
     Ask,
     Completion,
@@ -24,6 +27,7 @@ from judgerel_ray.core import (
 from judgerel_ray.protocols import split_thought
 
 T = TypeVar("T")
+TableT = TypeVar("TableT", bound=BaseModel)
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
 
 # Strings, for the alias speaks of itself.
@@ -197,6 +201,19 @@ class Engine(Protocol):
     async def stop(self) -> None:
         """Release the model and every child process; safe to call twice."""
         ...
+
+
+def checked_options(
+    spec: EngineSpec, table: type[TableT], defaults: Mapping[str, JSON] | None = None
+) -> TableT:
+    """The options of a judge's engine as its table of options has them; SweepError otherwise."""
+    try:
+        return table.model_validate({**(defaults or {}), **spec.engine_options})
+    except ValidationError as error:
+        found = first_problem(error, "", table)
+        raise SweepError(
+            f"engine_options.{found.problem}", where={"judge": spec.name}, hint=found.hint
+        ) from None
 
 
 def refuse_secrets(options: JSON, marks: Iterable[str], judge: str, *, hint: str) -> None:

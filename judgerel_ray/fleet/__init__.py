@@ -7,23 +7,13 @@ Imports engines, store, design, config, protocols, tables, stats and core.
 
 from judgerel_ray.core.rooms import offer
 from judgerel_ray.fleet.board import Board as Board
-from judgerel_ray.fleet.board import ConsoleDisplay as ConsoleDisplay
-from judgerel_ray.fleet.board import Display as Display
 from judgerel_ray.fleet.board import JudgeBoard as JudgeBoard
 from judgerel_ray.fleet.board import JudgeState as JudgeState
-from judgerel_ray.fleet.board import board_line as board_line
-from judgerel_ray.fleet.board import board_table as board_table
 from judgerel_ray.fleet.cluster import connected as connected
 from judgerel_ray.fleet.in_process import in_process as in_process
-from judgerel_ray.fleet.judge_actor import JudgeActor as JudgeActor
 from judgerel_ray.fleet.judge_actor import JudgeSpec as JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows as landed_rows
 from judgerel_ray.fleet.landing import never_sent as never_sent
-from judgerel_ray.fleet.lease import ActorFacts as ActorFacts
-from judgerel_ray.fleet.lease import FailedAsk as FailedAsk
-from judgerel_ray.fleet.lease import GrowingAsk as GrowingAsk
-from judgerel_ray.fleet.lease import Lease as Lease
-from judgerel_ray.fleet.lease import Receipt as Receipt
 from judgerel_ray.fleet.lease import Unwritten as Unwritten
 from judgerel_ray.fleet.lease import Work as Work
 from judgerel_ray.fleet.lease import WorkQueue as WorkQueue
@@ -31,9 +21,6 @@ from judgerel_ray.fleet.lease import growing as growing
 from judgerel_ray.fleet.lease import unqueued as unqueued
 from judgerel_ray.fleet.outside import Outside as Outside
 from judgerel_ray.fleet.pool import JudgePool as JudgePool
-from judgerel_ray.fleet.retry import AskHistory as AskHistory
-from judgerel_ray.fleet.retry import Fate as Fate
-from judgerel_ray.fleet.retry import decide as decide
 from judgerel_ray.fleet.scheduler import Fleet as Fleet
 
 offer(__name__)

@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -23,9 +23,15 @@ from rich.table import Table
 from rich.text import Text
 
 from judgerel_ray.core import SweepError, TokenCounts, printable
+from judgerel_ray.fleet.lease import Receipt
+from judgerel_ray.store import CommitRecord, JudgeTotals
 from judgerel_ray.store.records import PROGRESS, seal
 
 SMOOTHING_S = 20.0  # a rate looks back about this long
+
+
+LandedRows = Receipt | CommitRecord | JudgeTotals
+"""Rows that landed at once: as an actor says it, as its record does, or as the driver counts."""
 
 
 class JudgeState(StrEnum):
@@ -82,26 +88,24 @@ class JudgeBoard:
         """Say that engines get work after none had any: the time until then was no work."""
         self._marked = self.clock()
 
-    def count(
-        self, *, rows: int, outcomes: Mapping[str, int], tokens: TokenCounts, busy_s: float
-    ) -> None:
-        """Add a landed lease.
+    def count(self, made: LandedRows) -> None:
+        """Add what landed at once.
 
         Rates are what landed by the time that passed, weighed down by age: over the first seconds
         that is landed / elapsed, later a smoothing over about ``SMOOTHING_S``.
         """
         now = self.clock()
-        self.landed += rows
-        self.outcomes.update(outcomes)
-        self.tokens = self.tokens + tokens
-        self.busy_s += busy_s
-        if not busy_s:
+        self.landed += made.rows
+        self.outcomes.update(made.outcomes)
+        self.tokens += made.tokens
+        self.busy_s += made.seconds
+        if not made.seconds:
             return  # no engine worked for it: it says nothing about how fast they are
-        span = now - self._marked if self._marked is not None else busy_s
+        span = now - self._marked if self._marked is not None else made.seconds
         self._marked = now
         kept = math.exp(-span / SMOOTHING_S)
         landed, generated, seconds = (kept * part for part in self._seen)
-        landed, generated = landed + rows, generated + tokens.generated
+        landed, generated = landed + made.rows, generated + made.tokens.generated
         seconds = max(seconds + span, 1e-3)
         self._seen = (landed, generated, seconds)
         self.requests_per_s, self.tokens_per_s = landed / seconds, generated / seconds
@@ -154,6 +158,11 @@ LINE_EVERY_S = 10.0
 SAME_EVERY_S = 30.0  # of a line that says nothing new
 
 
+def print_line(console: Console, line: str) -> None:
+    """Print a line as it stands: nothing in it is markup, and no terminal obeys it."""
+    console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+
 class Display(Protocol):
     """Something that shows a board now and then."""
 
@@ -190,8 +199,7 @@ class ConsoleDisplay:
     def show(self, board: Board, *, last: bool = False) -> None:
         """Show the board, below what is to be said once."""
         while board.notices:
-            notice = printable(board.notices.pop(0))
-            self._console.print(notice, markup=False, highlight=False, soft_wrap=True)
+            print_line(self._console, board.notices.pop(0))
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return
@@ -209,7 +217,7 @@ class ConsoleDisplay:
             self._last_lines[name] = line, since, now
             if now > since:
                 line += f", for {now - since:.0f} s"
-            self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+            print_line(self._console, line)
 
 
 def board_table(board: Board) -> Table:
@@ -335,8 +343,7 @@ class EventLines:
         """One line."""
         at = datetime.now(UTC).isoformat()
         line = {"at": at, "event": event, "sweep": board.sweep, "session": board.session, **facts}
-        text = json.dumps(line)
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        print_line(self._console, json.dumps(line))
 
 
 def display_on(console: Console) -> ConsoleDisplay | EventLines:

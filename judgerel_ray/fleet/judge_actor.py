@@ -22,6 +22,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import NamedTuple
 
 import polars as pl
@@ -162,19 +163,17 @@ class JudgeActor:
             if self._spec.in_process:
                 raise
             raise _actor_log_error(error, node) from error
-        self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
         longest = facts.max_model_len or DEFAULT_TOKENS_EACH
         tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         log = None if self._spec.in_process else error_log()
-        self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
+        here = {"node": node, "pid": os.getpid(), "visible_devices": visible}
+        self._facts = asdict(facts) | here
         return ActorFacts(
             node=node,
-            pid=os.getpid(),
             max_num_seqs=facts.max_num_seqs,
-            engine=self._facts,
             log=None if log is None else f"{node}:{log}",
         )
 
@@ -324,14 +323,7 @@ class JudgeActor:
         answered = [(a.ask, a.completions) for a in answers if a.completions is not None]
         failed = tuple(a.failure for a in answers if a.failure is not None)
         withdrawn = tuple(a.ask for a in answers if a.completions is None and a.failure is None)
-        receipt = Receipt(
-            lease=lease.lease,
-            attempt=lease.attempt,
-            landed=True,
-            rows=0,
-            failed=failed,
-            withdrawn=withdrawn,
-        )
+        receipt = Receipt(landed=True, rows=0, failed=failed, withdrawn=withdrawn)
         if not answered:
             # What the engine spent meanwhile is told by the next lease that has a record for it.
             return receipt
@@ -409,23 +401,14 @@ class JudgeActor:
 def _joined_actor_asks(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
     """Neighbouring replications of an ask that were all answered, or failed alike, as one ask."""
     joined: list[_Answer] = []
-    for piece in pieces:
-        last = joined[-1] if joined else None
-        if last is not None and _actor_asks_ended_alike(last, piece):
-            ask = Ask(condition=piece.ask.condition, first=last.ask.first, n=last.ask.n + 1)
-            completions = last.completions and (*last.completions, *(piece.completions or ()))
-            failure = last.failure and replace(last.failure, ask=ask)
-            joined[-1] = _Answer(ask, completions, failure)
-        else:
-            joined.append(piece)
+    for _, alike in groupby(
+        pieces, key=lambda one: one.failure and (one.failure.kind, one.failure.message)
+    ):
+        some = list(alike)
+        ask, failure = replace(some[0].ask, n=len(some)), some[0].failure
+        completions = tuple(reply for one in some for reply in one.completions or ())
+        joined.append(_Answer(ask, completions or None, failure and replace(failure, ask=ask)))
     return tuple(joined)
-
-
-def _actor_asks_ended_alike(one: _Answer, other: _Answer) -> bool:
-    """Whether two asks were both answered, or failed for the same reason."""
-    if one.failure is None or other.failure is None:
-        return one.failure is other.failure
-    return (one.failure.kind, one.failure.message) == (other.failure.kind, other.failure.message)
 
 
 def _unfit_actor_reply(ask: Ask, error: Exception) -> FailedAsk:

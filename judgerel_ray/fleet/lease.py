@@ -155,8 +155,6 @@ class Receipt:
     items of conditions that may want more than was asked of them.
     """
 
-    lease: int
-    attempt: int
     landed: bool
     rows: int
     outcomes: Mapping[str, int] = field(default_factory=dict)
@@ -173,9 +171,7 @@ class ActorFacts:
     """Where an actor runs and what it holds, told once when its engine is up."""
 
     node: str
-    pid: int
     max_num_seqs: int | None
-    engine: Mapping[str, object]
     log: str | None = None
     """Where its engine writes what goes wrong, as ``node:path``."""
 

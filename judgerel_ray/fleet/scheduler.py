@@ -26,7 +26,7 @@ from judgerel_ray.fleet.placement import Placement, recall_for_idle
 from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, Dispatched, JudgePool, Slot, sum_units
 from judgerel_ray.fleet.retry import is_loss_of_node
 from judgerel_ray.fleet.settlement import Settlement
-from judgerel_ray.store import RunDirectory
+from judgerel_ray.store import JudgeTotals, RunDirectory
 
 TICK_S, HEARTBEAT_S = 0.25, 2.0
 MAX_START_FAILURES = 2
@@ -138,9 +138,8 @@ class Fleet:
 
     def count_landed(self, judge: str, rows: int, outcomes: Mapping[str, int]) -> None:
         """Count rows the driver landed itself, without an engine."""
-        self._settlement.count(
-            self._pools[judge], rows=rows, outcomes=outcomes, tokens=TokenCounts(), busy_s=0.0
-        )
+        made = JudgeTotals(rows=rows, outcomes=outcomes, tokens=TokenCounts(), seconds=0.0)
+        self._settlement.count(self._pools[judge], made)
 
     def _is_finished(self, pool: JudgePool) -> bool:
         """Whether a judge has nothing left in this wave."""

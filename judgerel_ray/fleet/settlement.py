@@ -6,14 +6,15 @@ else: the driver closes the attempt, and finds that it had landed or knows that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgerel_ray.config import FleetTable
-from judgerel_ray.core import Ask, EngineLost, TokenCounts
-from judgerel_ray.fleet.board import Board, JudgeState
+from judgerel_ray.core import Ask, EngineLost
+from judgerel_ray.fleet.board import Board, JudgeState, LandedRows
 from judgerel_ray.fleet.engine_log import loss_line
+from judgerel_ray.fleet.judge_actor import JudgeSpec
 from judgerel_ray.fleet.landing import failure_rows
 from judgerel_ray.fleet.lease import (
     FailedAsk,
@@ -28,7 +29,6 @@ from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
 from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node, with_nodes_lost
-from judgerel_ray.fleet.telemetry import counts_of
 from judgerel_ray.store import RunDirectory
 
 ERROR_BATCH = 2_000
@@ -57,13 +57,7 @@ class Settlement:
         self._count_grown(pool, reported - dispatched.lease.n_requests)
         pool.note_done(dispatched, rows=receipt.rows, busy_s=receipt.seconds)
         self._span(pool, dispatched, rows=receipt.rows, failed=len(receipt.failed))
-        self.count(
-            pool,
-            rows=receipt.rows,
-            outcomes=receipt.outcomes,
-            tokens=receipt.tokens,
-            busy_s=receipt.seconds,
-        )
+        self.count(pool, receipt)
         if receipt.rows:
             pool.losses = 0  # what counts is engines lost with nothing landed in between
         if pool.queue is not None:
@@ -166,13 +160,7 @@ class Settlement:
         if record is not None:
             n_rest = sum(part.n for part in rest)
             self._count_grown(pool, record.rows + n_rest - lease.n_requests)
-            self.count(
-                pool,
-                rows=record.rows,
-                outcomes=record.outcomes,
-                tokens=record.tokens,
-                busy_s=record.seconds,
-            )
+            self.count(pool, record)
             if record.rows:
                 pool.losses = 0  # as where a receipt comes: something landed in between
         return rest
@@ -263,20 +251,24 @@ class Settlement:
             **known,
         )
 
-    def count(
-        self,
-        pool: JudgePool,
-        *,
-        rows: int,
-        outcomes: Mapping[str, int],
-        tokens: TokenCounts,
-        busy_s: float,
-    ) -> None:
+    def count(self, pool: JudgePool, made: LandedRows) -> None:
         """Count rows that landed."""
-        pool.requests_left -= rows
-        self.board.judges[pool.name].count(
-            rows=rows, outcomes=outcomes, tokens=tokens, busy_s=busy_s
-        )
-        gpu_s = busy_s * pool.spec.engine.gpus
-        for name, value in counts_of(rows, tokens, gpu_s=gpu_s, prices=pool.spec.prices).items():
+        pool.requests_left -= made.rows
+        self.board.judges[pool.name].count(made)
+        for name, value in counts_of(made, pool.spec).items():
             self.outside.record(name, pool.name, value)
+
+
+def counts_of(made: LandedRows, judge: JudgeSpec) -> dict[str, float]:
+    """What metrics count of rows that landed."""
+    tokens, prices, cost = made.tokens, judge.prices, 0.0
+    if prices is not None:
+        cost = prices.cost(tokens.prompt, tokens.cached, tokens.generated)
+    return {
+        "judgerel_judgments": made.rows,
+        "judgerel_prompt_tokens": tokens.prompt,
+        "judgerel_cached_tokens": tokens.cached,
+        "judgerel_generated_tokens": tokens.generated,
+        "judgerel_gpu_seconds": made.seconds * judge.engine.gpus,
+        "judgerel_cost": cost,
+    }

@@ -18,8 +18,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from judgerel_ray.config import Prices
-from judgerel_ray.core import SweepError, TokenCounts
+from judgerel_ray.core import SweepError
 
 VARIABLE = "OTEL_TRACES_EXPORTER"
 _TRACER: ContextVar[Any] = ContextVar("judgerel_tracer", default=None)
@@ -106,23 +105,6 @@ def record(name: str, judge: str, value: float) -> None:
         _fleet_metric(name).set(value, tags={"judge": judge})
     elif value or name not in COUNTERS:  # Ray counts no zero
         _fleet_metric(name).inc(value, tags={"judge": judge})
-
-
-def counts_of(
-    rows: int, tokens: TokenCounts, *, gpu_s: float, prices: Prices | None
-) -> dict[str, float]:
-    """What to count for a lease that landed."""
-    cost = None
-    if prices is not None:
-        cost = prices.cost(tokens.prompt, tokens.cached, tokens.generated)
-    return {
-        "judgerel_judgments": rows,
-        "judgerel_prompt_tokens": tokens.prompt,
-        "judgerel_cached_tokens": tokens.cached,
-        "judgerel_generated_tokens": tokens.generated,
-        "judgerel_gpu_seconds": gpu_s,
-        "judgerel_cost": cost or 0.0,
-    }
 
 
 @cache

@@ -28,7 +28,6 @@ from judgerel_ray.store.parts import load_writers as load_writers
 from judgerel_ray.store.records import CommitRecord as CommitRecord
 from judgerel_ray.store.records import Range as Range
 from judgerel_ray.store.rundir import RunDirectory as RunDirectory
-from judgerel_ray.store.rundir import judge_folder as judge_folder
 from judgerel_ray.store.scan import CHEAP_COLUMNS as CHEAP_COLUMNS
 from judgerel_ray.store.scan import as_landed as as_landed
 from judgerel_ray.store.scan import checked_ledger as checked_ledger

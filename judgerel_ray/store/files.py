@@ -323,6 +323,21 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def check_exclusive(files: Disk | Bucket, folder: str, harm: str) -> None:
+    """Refuse a store in which two writers could both create one file in a folder (StoreError).
+
+    Examples
+    --------
+    >>> check_exclusive(Bucket(url="memory://doctest-exclusive"), "commits", "two could land it")
+    """
+    if not files.is_exclusive(folder):
+        raise StoreError(
+            f"the store does not honour exclusive creation (conditional PUT), so {harm}",
+            where={"folder": files.address("")},
+            hint="a local or shared folder, or a store with conditional writes",
+        )
+
+
 _READERS = 32
 _TRIES = 4
 _PAUSE_S = 0.2

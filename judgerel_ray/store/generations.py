@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from judgerel_ray.store.manifest import read_manifest, write_manifest
 from judgerel_ray.store.parts import encode_parquet, foldered, valid_rows
 from judgerel_ray.store.records import (
     FOLDER,
+    CommitFile,
     CommitRecord,
     numbered_names,
     plain_sections,
@@ -78,8 +79,8 @@ def read_generations(
         if content is None:
             broken.append(name)
             continue
-        kept = {key: content[key] for key in ("number", "reader", "version", "read_at", "files")}
-        found.append(Generation(**kept))  # type: ignore[arg-type]  # the seal vouches for the types
+        kept = {one.name: content[one.name] for one in fields(Generation)}
+        found.append(Generation(**kept))
     found.sort(key=lambda one: one.number)
     newest = found[-1].number if found else 0
     if (noted := _newest_noted(run)) > newest and generation_name(noted) not in broken:
@@ -210,34 +211,23 @@ def land_generation(
     return None
 
 
-def data_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, int]:
-    """Bytes of files of judgments by name, those that were read again included where any count.
+def file_sizes(
+    run: RunDirectory, commits: Iterable[CommitRecord], file: CommitFile
+) -> dict[str, int]:
+    """Bytes of files of judgments or of texts by name, those that were read again included.
 
     What no listing shows is looked for by its name: a listing may be older than what it lists.
 
     Examples
     --------
-    >>> data_sizes(RunDirectory.create("memory://doctest-data-sizes"), [])
+    >>> file_sizes(RunDirectory.create("memory://doctest-file-sizes"), [], "data_file")
     {}
     """
-    names = [one.data_file for one in commits]
-    sizes = dict(run.files.sizes("data"))
+    names = [getattr(one, file) for one in commits]
+    sizes = run.files.sizes("data" if file == "data_file" else "texts")
     if any(name.startswith(f"{READINGS}/") for name in names):
         sizes |= run.files.sizes(READINGS)
     return sizes | run.files.sizes_of(name for name in names if name not in sizes)
-
-
-def texts_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, int]:
-    """Bytes of files of texts by name, as :func:`data_sizes`.
-
-    Examples
-    --------
-    >>> texts_sizes(RunDirectory.create("memory://doctest-texts-sizes"), [])
-    {}
-    """
-    sizes = dict(run.files.sizes("texts"))
-    lacking = [one.texts_file for one in commits if one.texts_file not in sizes]
-    return sizes | run.files.sizes_of(lacking)
 
 
 def older_files(

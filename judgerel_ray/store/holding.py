@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.files import Bucket, Disk
+from judgerel_ray.store.files import Bucket, Disk, check_exclusive
 from judgerel_ray.store.records import seal, unseal
 from judgerel_ray.store.sessions import boot_name, process_started
 
@@ -116,13 +116,7 @@ def take_lease(files: Disk | Bucket) -> FencedLease | HeldLease:
             taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
             nonce=secrets.token_hex(8),
         )
-        if not files.is_exclusive(FOLDER):
-            raise StoreError(
-                "the store does not honour exclusive creation (conditional PUT), so two "
-                "refreshes could hold one series",
-                where={"series": files.address("")},
-                hint="a local or shared folder, or a store with conditional writes",
-            )
+        check_exclusive(files, FOLDER, "two refreshes could hold one series")
         if _create_series_lease_file(lease):
             for old in range(max(1, number - 2 * _KEPT), number - _KEPT):
                 files.remove(_series_lease_file_name(old))

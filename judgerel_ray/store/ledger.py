@@ -118,11 +118,6 @@ class Ledger:
         """Tokens computed, of all judges."""
         return sum((totals.tokens for totals in self.judges.values()), TokenCounts())
 
-    @property
-    def outcomes(self) -> Mapping[str, int]:
-        """Rows by outcome, of all judges."""
-        return summed_counts(totals.outcomes for totals in self.judges.values())
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandedRun(RunDirectory):

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import polars as pl
 
 from judgerel_ray.store.digests import UNREADABLE, altered
-from judgerel_ray.store.generations import data_sizes, newer_readings, texts_sizes
+from judgerel_ray.store.generations import file_sizes, newer_readings
 from judgerel_ray.store.ledger import CommitsLook, Ledger, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
-from judgerel_ray.store.records import FOLDER, AttemptId, CommitRecord, parse_attempt
+from judgerel_ray.store.records import FOLDER, AttemptId, CommitFile, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
 
 _PART = re.compile(r"part-s(\d+)-l(\d+)-a(\d+)-[0-9a-f]+\.parquet")
@@ -289,22 +288,18 @@ def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
     {}
     """
     named = tuple(commits)
-    sizes = {**data_sizes(run, named), **texts_sizes(run, named)}
-    there = {*_of_size(named, "data_file", sizes), *_of_size(named, "texts_file", sizes)}
+    sizes = file_sizes(run, named, "data_file") | file_sizes(run, named, "texts_file")
+    there = _of_size(named, "data_file", sizes) | _of_size(named, "texts_file", sizes)
     files = (name for one in named for name in (one.data_file, one.texts_file))
     return {name: "cut" if name in sizes else "gone" for name in files if name not in there}
 
 
 def _of_size(
-    commits: Iterable[CommitRecord],
-    file: Literal["data_file", "texts_file"],
-    sizes: Mapping[str, int],
-) -> Iterator[str]:
+    commits: Iterable[CommitRecord], file: CommitFile, sizes: Mapping[str, int]
+) -> set[str]:
     """Names of the commits' files that are as long as those that landed."""
-    for one in commits:
-        name = getattr(one, file)
-        if one.is_whole(file, sizes.get(name)):
-            yield name
+    names = ((one, getattr(one, file)) for one in commits)
+    return {name for one, name in names if one.is_whole(file, sizes.get(name))}
 
 
 def part_commits(
@@ -319,12 +314,9 @@ def part_commits(
         # Every session leaves its record before anything lands: these files had records, too.
         orphaned = any(run.files.sizes("data"))
         return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
-    data = data_sizes(run, look.commits)
-    texts = texts_sizes(run, look.commits) if look.commits else {}
-    there = {
-        *_of_size(look.commits, "data_file", data),
-        *_of_size(look.commits, "texts_file", texts),
-    }
+    data = file_sizes(run, look.commits, "data_file")
+    texts = file_sizes(run, look.commits, "texts_file") if look.commits else {}
+    there = _of_size(look.commits, "data_file", data) | _of_size(look.commits, "texts_file", texts)
     without_texts = {one.name for one in look.commits if not (one.holds_answers or ask_lost)}
     if check:
         vouched = [one.vouched("data_file") for one in look.commits if one.data_file in there]

@@ -106,6 +106,19 @@ def refuse_inside_run(path: str) -> None:
         )
 
 
+def refuse_memory(url: str) -> None:
+    """Refuse the memory of this process as a place for what others must see, too (StoreError).
+
+    >>> refuse_memory("s3://bucket/run")
+    """
+    if url.startswith("memory://"):
+        raise StoreError(
+            "out must be a place that every process sees, got the memory of this one",
+            where={"out": url},
+            hint="a folder, or a bucket (s3://...)",
+        )
+
+
 def missing_folder(path: str) -> str | None:
     """Topmost folder above a run directory that is still to be made; None where all are there.
 

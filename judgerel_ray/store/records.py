@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from judgerel_ray.core import TokenCounts, digest
 from judgerel_ray.store.digests import Sections, Vouched, chosen
@@ -94,6 +94,9 @@ def requests_in(conditions: Mapping[str, Iterable[Range]]) -> Iterator[tuple[str
             yield from ((key, replication) for replication in range(first, first + n))
 
 
+CommitFile = Literal["data_file", "texts_file"]
+"""Which of the two files of a commit: its judgments, or their texts."""
+
 FOLDER = "commits"
 PROGRESS = "progress.json"
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
@@ -146,9 +149,7 @@ class CommitRecord:
     texts_sections: Sections
     thoughts: Mapping[str, int] = field(default_factory=dict)
 
-    def vouched(
-        self, file: Literal["data_file", "texts_file"], columns: Collection[str] | None = None
-    ) -> Vouched:
+    def vouched(self, file: CommitFile, columns: Collection[str] | None = None) -> Vouched:
         """What is known of the bytes of some columns of a file; of all where it is None."""
         sections = self.data_sections if file == "data_file" else self.texts_sections
         return Vouched(getattr(self, file), chosen(sections, columns))
@@ -158,7 +159,7 @@ class CommitRecord:
         """Whether some rows are what later work is made of: answers, assessments, probabilities."""
         return self.n_answers > 0
 
-    def is_whole(self, file: Literal["data_file", "texts_file"], size: int | None) -> bool:
+    def is_whole(self, file: CommitFile, size: int | None) -> bool:
         """Whether a file of this size, None for one that is not there, can be what landed."""
         return size == (self.data_bytes if file == "data_file" else self.texts_bytes)
 
@@ -252,7 +253,7 @@ def seal(content: Mapping[str, object], name: str, run: str = "") -> bytes:
     return (json.dumps({**whole, _SEAL: digest(whole)}, indent=1) + "\n").encode()
 
 
-def unseal(data: bytes | None, name: str, run: str = "") -> Mapping[str, object] | None:
+def unseal(data: bytes | None, name: str, run: str = "") -> dict[str, Any] | None:
     """Read a sealed record; None if it is missing, torn, altered, or another file's or run's.
 
     Examples
@@ -260,15 +261,30 @@ def unseal(data: bytes | None, name: str, run: str = "") -> Mapping[str, object]
     >>> unseal(seal({"a": 1}, "one.json")[:-9], "one.json") is None
     True
     """
+    content = json_object(data)
+    if content is None:
+        return None
     try:
-        content = json.loads(data or b"")
-        if not isinstance(content, dict):
-            return None
         stated = content.pop(_SEAL, None)
         is_whole = (data or b"").endswith(b"\n") and stated == digest(content)
         return content if is_whole and content.pop(PLACE, None) == f"{run}/{name}" else None
     except (ValueError, RecursionError):
         return None
+
+
+def json_object(data: bytes | None) -> dict[str, Any] | None:
+    """The JSON object that a file holds; None where it holds anything else, or is not there.
+
+    Examples
+    --------
+    >>> json_object(b'{"a": 1}'), json_object(b"[1]"), json_object(b'{"a"')
+    ({'a': 1}, None, None)
+    """
+    try:
+        content = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def sealed_run(data: bytes | None, name: str) -> str | None:
@@ -279,11 +295,7 @@ def sealed_run(data: bytes | None, name: str) -> str | None:
     >>> sealed_run(seal({}, "one.json", run="00ff"), "one.json"), sealed_run(b"{}", "one.json")
     ('00ff', None)
     """
-    try:
-        content = json.loads(data or b"")
-    except (ValueError, RecursionError):
-        return None
-    place = content.get(PLACE) if isinstance(content, dict) else None
+    place = (json_object(data) or {}).get(PLACE)
     run = place.partition("/")[0] if isinstance(place, str) else ""
     return None if unseal(data, name, run) is None else run
 
@@ -323,9 +335,8 @@ def read_session(name: str, data: bytes | None, run: str) -> SessionRecord | Non
     content = unseal(data, f"{FOLDER}/{name}", run)
     if content is None:
         return None
-    fields = {key: value for key, value in content.items() if key not in ("kind", "nonce")}
-    fields["accepted"] = tuple(_commit_record_array(fields["accepted"]))
-    return SessionRecord(**fields)  # type: ignore[arg-type]  # the seal vouches for the types
+    plain = {key: value for key, value in content.items() if key not in ("kind", "nonce")}
+    return SessionRecord(**{**plain, "accepted": tuple(content["accepted"])})
 
 
 def read_at_end(
@@ -337,7 +348,7 @@ def read_at_end(
     failures and progress.
     """
     content = unseal(data, f"{FOLDER}/{name}", run) if parse_end(name) is not None else None
-    return () if content is None else tuple(_commit_record_array(content[what]))
+    return () if content is None else tuple(content[what])
 
 
 def is_whole_record(name: str, data: bytes, run: str) -> bool:
@@ -357,34 +368,24 @@ def is_whole_record(name: str, data: bytes, run: str) -> bool:
 _PLAIN = tuple(one.name for one in fields(CommitRecord) if one.type in ("int", "str", "float"))
 
 
-def _commit_from_sealed_record(content: Mapping[str, object]) -> CommitRecord:
-    """Build a commit from content whose seal held."""
-    conditions = _commit_record_object(content["conditions"])
-    plain = {name: content[name] for name in _PLAIN}
+def _commit_from_sealed_record(content: Mapping[str, Any]) -> CommitRecord:
+    """Build a commit from content whose seal held, which vouches for the types."""
     return CommitRecord(
-        **plain,  # type: ignore[arg-type]  # the seal vouches for the types
+        **{name: content[name] for name in (*_PLAIN, "outcomes", "thoughts", "engine")},
         conditions={
-            key: _shared_commit_ranges(_commit_record_array(made))
-            for key, made in conditions.items()
+            key: _one_of_each(tuple((first, n) for first, n in made))
+            for key, made in content["conditions"].items()
         },
-        outcomes=_commit_record_object(content["outcomes"]),  # type: ignore[arg-type]
-        thoughts=_commit_record_object(content["thoughts"]),  # type: ignore[arg-type]
-        tokens=TokenCounts(**_commit_record_object(content["tokens"])),  # type: ignore[arg-type]
-        engine=_commit_record_object(content["engine"]),
-        parents=tuple(_commit_record_array(content["parents"])),
+        tokens=TokenCounts(**content["tokens"]),
+        parents=tuple(content["parents"]),
         data_sections=sections(content["data_sections"]),
         texts_sections=sections(content["texts_sections"]),
     )
 
 
-def _shared_commit_ranges(ranges: list[list[int]]) -> tuple[Range, ...]:
-    """Ranges of a condition; most conditions of a run have landed alike, and share one object."""
-    return _one_of_each(tuple((first, n) for first, n in ranges))
-
-
 @lru_cache(maxsize=1_024)
 def _one_of_each(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-    """The same ranges, for equal ones the object that was given first."""
+    """The same ranges: most conditions of a run have landed alike, and share one object."""
     return ranges
 
 
@@ -399,7 +400,7 @@ def plain_sections(digests: Sections) -> dict[str, list[int]]:
     return {column: [n for one in found for n in one] for column, found in digests.items()}
 
 
-def sections(value: object) -> Sections:
+def sections(plain: Mapping[str, Sequence[int]]) -> Sections:
     """Digests of a file, by column, of what :func:`plain_sections` laid out.
 
     Examples
@@ -408,20 +409,5 @@ def sections(value: object) -> Sections:
     {'key': ((0, 4, 7), (4, 8, 9))}
     """
     return {
-        column: tuple(zip(*[iter(_commit_record_array(numbers))] * 3, strict=True))
-        for column, numbers in _commit_record_object(value).items()
+        column: tuple(zip(*[iter(numbers)] * 3, strict=True)) for column, numbers in plain.items()
     }
-
-
-def _commit_record_object(value: object) -> dict[str, object]:
-    """Take what JSON wrote as an object."""
-    if not isinstance(value, dict):
-        raise TypeError(f"expected an object, got {value!r}")
-    return value
-
-
-def _commit_record_array(value: object) -> list:  # type: ignore[type-arg]  # items are as the seal vouches
-    """Take what JSON wrote as an array."""
-    if not isinstance(value, list):
-        raise TypeError(f"expected an array, got {value!r}")
-    return value

@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote, urlsplit
 from judgerel_ray.core import StoreError, digest
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.files import Bucket, Disk
-from judgerel_ray.store.records import PLACE, parse_session, seal, sealed_run
+from judgerel_ray.store.records import PLACE, json_object, parse_session, seal, sealed_run
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/2"
@@ -274,7 +274,7 @@ class RunDirectory:
     def _is_begun(self) -> bool:
         """Whether a run has ever held its sweep: a driver claims the directory before it writes."""
         data = self.files.find(MANIFEST)
-        is_known = manifest_problem(data) is None and "sweep" in json.loads(data or b"{}")
+        is_known = manifest_problem(data) is None and "sweep" in (json_object(data) or {})
         return is_known or bool(self.names("commits") or self.names("data"))
 
     def vouches(self, name: str, data: bytes) -> bool:
@@ -285,9 +285,9 @@ class RunDirectory:
     def file_digests(self) -> Mapping[str, Sequence[str]]:
         """SHA-256 of the run's own files by name; none before it has begun."""
         data = self.files.find(MANIFEST)
-        content = None if manifest_problem(data) else json.loads(data or b"{}")
-        files = content.get(FILES, {}) if content else {}
-        return files if isinstance(files, dict) else {}
+        content = None if manifest_problem(data) else json_object(data)
+        files: Mapping[str, Sequence[str]] = (content or {}).get(FILES, {})
+        return files
 
     def exists(self, name: str) -> bool:
         """Tell whether a file is there."""
@@ -364,11 +364,8 @@ def other_format(data: bytes | None) -> str | None:
     >>> other_format(b'{"format": "judgerel-run/1"}'), other_format(b'{"format": "judgerel-run/2"}')
     ('judgerel-run/1', None)
     """
-    try:
-        content = json.loads(data or b"")
-    except (ValueError, RecursionError):
-        return None
-    stated = content.get("format") if isinstance(content, dict) else None
+    content = json_object(data) or {}
+    stated = content.get("format")
     if not isinstance(stated, str) or stated == FORMAT or not _FORMAT.fullmatch(stated):
         return None
     return stated if _is_manifest_format_meant(data or b"", content) else None

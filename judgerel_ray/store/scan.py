@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import dataframely as dy
 import polars as pl
@@ -17,10 +16,10 @@ import polars as pl
 from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.digests import altered
 from judgerel_ray.store.files import Bucket
-from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
+from judgerel_ray.store.generations import READINGS, file_sizes, parse_generation
 from judgerel_ray.store.ledger import CommitsLook, LandedRun, Ledger, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
-from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
+from judgerel_ray.store.records import FOLDER, CommitFile, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.store.sessions import live_session, unseen_session
 from judgerel_ray.tables import Completions, Judgments
@@ -189,7 +188,7 @@ def scan_files(
 def _scan_part_of_commits(
     run: RunDirectory,
     table: type[dy.Schema],
-    file: Literal["data_file", "texts_file"],
+    file: CommitFile,
     columns: Collection[str] | None,
     judges: Collection[str] | None,
     ledger: Ledger | None,
@@ -298,15 +297,14 @@ def _part_rows_of_judge(frame: pl.LazyFrame, judge: str) -> pl.LazyFrame:
 def _check_files(
     run: RunDirectory,
     commits: Sequence[CommitRecord],
-    file: Literal["data_file", "texts_file"],
+    file: CommitFile,
     columns: Collection[str],
 ) -> None:
     """Refuse files that are gone, cut or altered: they would be numbers of another run."""
     if not commits:
         return
     # Listed after the commits were read, so that every file of theirs was there.
-    is_data = file == "data_file"
-    sizes = data_sizes(run, commits) if is_data else texts_sizes(run, commits)
+    sizes = file_sizes(run, commits, file)
     wrong = [one for one in commits if not one.is_whole(file, sizes.get(getattr(one, file)))]
     how = "altered: its bytes are not those that landed"
     if wrong:

@@ -21,7 +21,7 @@ from judgerel_ray.config.series import Series, SweepRole
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
 from judgerel_ray.store.files import Bucket, Disk
-from judgerel_ray.store.places import refuse_inside_run
+from judgerel_ray.store.places import refuse_inside_run, refuse_memory
 from judgerel_ray.store.records import seal, unseal
 
 REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "series.toml"
@@ -90,12 +90,7 @@ class SeriesDirectory:
     def check_owner(self, series: Series) -> None:
         """Refuse a folder that is somebody else's."""
         refuse_inside_run(self.url)
-        if self.url.startswith("memory://"):
-            raise StoreError(
-                "out must be a place that every process sees, got the memory of this one",
-                where={"series": self.url},
-                hint="a folder, or a bucket (s3://...)",
-            )
+        refuse_memory(self.url)
         if os.path.exists(self.url) and not os.path.isdir(self.url):
             raise StoreError("expected a series' folder, got a file", where={"series": self.url})
         foreign = {one for one in self.files.names() if one not in _NAMES and one[0] != "."}

@@ -9,10 +9,8 @@ The token that proves a process sees the driver's run directory, not one of the 
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import subprocess
-import zlib
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -20,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.store.files import check_exclusive
 from judgerel_ray.store.ledger import (
     CommitsLook,
     Ledger,
@@ -52,17 +51,12 @@ class Session:
     """A session just opened.
 
     ``ledger`` is what earlier sessions landed. ``losses`` are earlier commits that do not count
-    any more, and ``lost`` names their records: their rows are pending again.
+    any more: their rows are pending again.
     """
 
     number: int
     ledger: Ledger
     losses: Losses
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Names of the records that do not count."""
-        return self.losses.names
 
 
 def begin_session(
@@ -106,13 +100,7 @@ def begin_session(
     -----
     Effects: one record in commits/. Retry: opens one more session, which is harmless.
     """
-    if not run.files.is_exclusive():
-        raise StoreError(
-            "the store does not honour exclusive creation (conditional PUT), so two writers "
-            "could land the same request",
-            where={"run": run.url},
-            hint="a local or shared folder, or a store with conditional writes",
-        )
+    check_exclusive(run.files, FOLDER, "two writers could land the same request")
     while True:
         # Before the look: a session that begins meanwhile is seen in its record, or races for it.
         in_data = newest_part(run.files.sizes("data"))
@@ -330,31 +318,9 @@ def leave_token(run: RunDirectory) -> str:
     >>> leave_token(run) == read_token(run)
     True
     """
-    nonce = secrets.token_hex(16)
-    token = f"token-{nonce}-{_session_nonce_check(nonce, run.identity)}"
+    token = seal({"kind": "token"}, TOKEN, run.identity).decode()
     run.write_text(TOKEN, token)
     return token
-
-
-def is_whole_token(data: bytes, run: str) -> bool:
-    """Whether a token is one that was left in the run of this identity.
-
-    Examples
-    --------
-    >>> run = RunDirectory.create("memory://doctest-whole-token")
-    >>> token = leave_token(run)
-    >>> [is_whole_token(one.encode(), run.identity) for one in (token, token[:-1])]
-    [True, False]
-    """
-    text = data.decode(errors="replace")
-    _, _, rest = text.partition("token-")
-    nonce, _, check = rest.partition("-")
-    return text == f"token-{nonce}-{check}" and check == _session_nonce_check(nonce, run)
-
-
-def _session_nonce_check(nonce: str, run: str) -> str:
-    """What tells a nonce from one that was altered, or left in another run."""
-    return f"{zlib.crc32(f'{nonce}{run}'.encode()):08x}"
 
 
 def read_token(run: RunDirectory) -> str:

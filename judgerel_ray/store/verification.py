@@ -45,7 +45,7 @@ from judgerel_ray.store.records import (
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory
-from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
+from judgerel_ray.store.sessions import TOKEN, live_session
 
 _GROUP = ("judge", "judge_fingerprint", "role", "stage")
 _ITEM = ("benchmark", "item_id")
@@ -79,12 +79,12 @@ class Finding:
     message: str
 
 
-def _store_error_finding(kind: FindingKind, name: str, message: str) -> Finding:
+def _fault(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is an error."""
     return Finding(level="error", kind=kind, name=name, message=message)
 
 
-def _store_note_finding(kind: FindingKind, name: str, message: str) -> Finding:
+def _remark(kind: FindingKind, name: str, message: str) -> Finding:
     """A finding that is a note."""
     return Finding(level="note", kind=kind, name=name, message=message)
 
@@ -126,11 +126,9 @@ def unplanned(run: RunDirectory, counts: RowCounts) -> Iterator[Finding]:
     if isinstance(prints, Mapping):
         for (judge, fingerprint, *_), n in sorted(counts.groups.items()):
             if judge not in prints:
-                yield _store_error_finding(
-                    "unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such"
-                )
+                yield _fault("unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such")
             elif prints[judge] != fingerprint:
-                yield _store_error_finding(
+                yield _fault(
                     "unplanned_rows",
                     "data",
                     f"{n} rows of another judge {judge!r}: expected fingerprint "
@@ -152,7 +150,7 @@ def _too_many(planned: Mapping[tuple[str, ...], int], counts: RowCounts) -> Iter
         if n > most:
             judge, role, stage = group
             where = stage if stage == role else f"{role}, {stage}"
-            yield _store_error_finding(
+            yield _fault(
                 "unplanned_rows",
                 "data",
                 f"{n} rows of {judge} ({where}), {n - most} more than the plan has; "
@@ -165,7 +163,7 @@ def _foreign_items(items: Collection[tuple[str, ...]], counts: RowCounts) -> Ite
     foreign: Sequence[tuple[str, ...]] = sorted(set(counts.items).difference(items))
     if items and foreign:
         benchmark, item = foreign[0]
-        yield _store_error_finding(
+        yield _fault(
             "unplanned_rows",
             counts.items[foreign[0]],
             f"rows about an item that is not the run's: {benchmark} {item}"
@@ -313,7 +311,7 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     disk = NotingDisk(root=run.url)
     found = _store_file_findings(run.read_through(disk))
     disk.sizes("")  # what nothing asks for, too
-    unread = [_store_error_finding("unreadable_file", *one) for one in sorted(disk.unread.items())]
+    unread = [_fault("unreadable_file", *one) for one in sorted(disk.unread.items())]
     return unread + [one for one in found if one.name not in disk.unread]
 
 
@@ -347,19 +345,17 @@ def _verify_commit_records(
     """Check the records themselves."""
     for name in look.broken:
         here = "torn or altered" if name in look.names else "gone"
-        yield _store_error_finding(
+        yield _fault(
             "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
         )
     yield from _verify_packed_commits(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}"), run.identity), CommitRecord):
-            yield _store_note_finding(
-                "late_record", f"{FOLDER}/{name}", "not accepted by the newest session"
-            )
+            yield _remark("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
     losses = part_commits(run, look)[1].counted(run)
     if FOLDER in losses.folders:
-        yield _store_error_finding(
+        yield _fault(
             "missing_records",
             FOLDER,
             "judgments have landed, and the records of sessions that say which count are gone: "
@@ -367,20 +363,20 @@ def _verify_commit_records(
         )
     # A driver at work has files whose records it is about to write.
     elif losses.has_gone_records and not live_session(run):
-        yield _store_error_finding(
+        yield _fault(
             "missing_records",
             FOLDER,
             f"{len(losses.unnamed)} files of the newest session have no record, about "
             f"{losses.n_unnamed} rows: more than a driver leaves that is killed",
         )
     for one in losses.unfounded:
-        yield _store_error_finding(
+        yield _fault(
             "unfounded",
             f"{FOLDER}/{one.name}",
             f"{one.rows} rows, some on answers the run does not hold; judgerel run drops them",
         )
     for name, twice in ledger.duplicates.items():
-        yield _store_error_finding(
+        yield _fault(
             "duplicate_rows",
             f"{FOLDER}/{name}",
             f"{len(twice)} requests that an earlier commit holds; readers drop them",
@@ -394,7 +390,7 @@ def _verify_packed_commits(run: RunDirectory, look: CommitsLook) -> Iterator[Fin
     single = look_at_commits(run, packed=False)
     for name in sorted(set(single.broken).difference(look.broken)):
         here = "torn or altered; remove it" if name in single.names else "gone"
-        yield _store_error_finding(
+        yield _fault(
             "broken_record",
             f"{FOLDER}/{name}",
             f"the record is {here}; a pack holds it, so that its rows count and none is asked "
@@ -404,7 +400,7 @@ def _verify_packed_commits(run: RunDirectory, look: CommitsLook) -> Iterator[Fin
     for one in look.commits:
         if commits.get(one.name, one) != one:
             other = "not the record that a pack holds, which is the one that counts"
-            yield _store_error_finding("broken_record", f"{FOLDER}/{one.name}", other)
+            yield _fault("broken_record", f"{FOLDER}/{one.name}", other)
 
 
 def _verify_commit_parts(
@@ -419,19 +415,15 @@ def _verify_commit_parts(
     ):
         data = there.get(name)
         if data is None:
-            yield _store_error_finding("missing_file", name, f"named by {commit.name}, not there")
+            yield _fault("missing_file", name, f"named by {commit.name}, not there")
             continue
         if sha256(data) != expected:
             # What is in it is nobody's any more, and decoding it may end the process.
-            yield _store_error_finding(
-                "wrong_sha256", name, f"not the bytes {commit.name} vouches for"
-            )
+            yield _fault("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
             continue
         frame = pl.read_parquet(io.BytesIO(data))
         if frame.height != commit.rows:
-            yield _store_error_finding(
-                "wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}"
-            )
+            yield _fault("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
         frames.append((name, frame))
     for name, frame in frames:
         yield from _verify_part_contents(name, frame, commit)
@@ -447,16 +439,14 @@ def _verify_part_contents(
     expected = set(expected_keys(commit.conditions))
     found = set(frame["key"]) if "key" in frame.columns else set()
     if found != expected:
-        yield _store_error_finding(
+        yield _fault(
             "wrong_keys" if is_data else "texts_differ",
             name,
             f"{len(expected - found)} keys of the record's ranges are missing, "
             f"{len(found - expected)} are none of theirs",
         )
     if is_data and "judge" in frame.columns and (frame["judge"] != commit.judge).any():
-        yield _store_error_finding(
-            "wrong_judge", name, f"rows of other judges than {commit.judge!r}"
-        )
+        yield _fault("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
 
 
 def _repeated_keys_in_parts(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
@@ -467,9 +457,7 @@ def _repeated_keys_in_parts(keys: list[pl.Series], ledger: Ledger) -> Iterator[F
     n_extra = together.len() - together.n_unique()
     n_known = sum(len(twice) for twice in ledger.duplicates.values())
     if n_extra > n_known:
-        yield _store_error_finding(
-            "duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once"
-        )
+        yield _fault("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
 
 
 def _verify_replaced_parts(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
@@ -484,11 +472,9 @@ def _verify_replaced_parts(run: RunDirectory, look: CommitsLook) -> Iterator[Fin
             record = generation_name(int(PurePosixPath(name).name.split("-")[0]))
             unused += f"; remove {FOLDER}/{record} to forget that reading"
         if data is None:
-            yield _store_error_finding("missing_file", name, f"not there; {unused}")
+            yield _fault("missing_file", name, f"not there; {unused}")
         elif sha256(data) != expected:
-            yield _store_error_finding(
-                "wrong_sha256", name, f"not the bytes that were written; {unused}"
-            )
+            yield _fault("wrong_sha256", name, f"not the bytes that were written; {unused}")
 
 
 _NEWER = (
@@ -506,10 +492,10 @@ def _orphaned_store_files(run: RunDirectory, look: CommitsLook) -> Iterator[Find
         for name in run.files.sizes(folder):
             if name not in named:
                 why = "no commit names it; readers do not see it"
-                yield _store_note_finding("orphan", name, _NEWER if name in newer else why)
+                yield _remark("orphan", name, _NEWER if name in newer else why)
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
-            yield _store_note_finding("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+            yield _remark("orphan", f"{FOLDER}/{name}", "left by a writer that died")
 
 
 def _run_files(run: RunDirectory) -> Iterator[Finding]:
@@ -520,12 +506,10 @@ def _run_files(run: RunDirectory) -> Iterator[Finding]:
     for name in sorted({*_READERS, *known}):
         data = run.files.find(name)
         if data is None:
-            yield _store_error_finding(
-                "missing_file", name, "not there; the next run writes it again"
-            )
+            yield _fault("missing_file", name, "not there; the next run writes it again")
             continue
         if name in known and sha256(data) not in known[name]:
-            yield _store_error_finding(
+            yield _fault(
                 "wrong_sha256",
                 name,
                 "differs from its checksum in the manifest; the next run writes it again",
@@ -535,27 +519,21 @@ def _run_files(run: RunDirectory) -> Iterator[Finding]:
             _READERS.get(name, _read_stored_parquet_part)(data)
         except (ValueError, RecursionError, *UNREADABLE) as error:
             first = str(error).split("\n")[0]
-            yield _store_error_finding(
-                "unreadable_file", name, f"{first}; the next run writes it again"
-            )
+            yield _fault("unreadable_file", name, f"{first}; the next run writes it again")
 
 
 def _notes_of_progress(run: RunDirectory, look: CommitsLook) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
-        yield _store_error_finding(
+        yield _fault(
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
     data = run.files.find(PROGRESS)
     if data is not None and unseal(data, PROGRESS, run.identity) is None:
-        yield _store_error_finding(
-            "wrong_sha256", PROGRESS, "torn or altered; the next run writes it again"
-        )
+        yield _fault("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
     token = run.files.find(TOKEN)
-    if token is not None and not is_whole_token(token, run.identity):
-        yield _store_error_finding(
-            "broken_record", TOKEN, "torn or altered; the next run writes a new one"
-        )
+    if token is not None and unseal(token, TOKEN, run.identity) is None:
+        yield _fault("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _verify_uncounted_commits(run, look)
 
 
@@ -579,16 +557,16 @@ def _verify_uncounted_commits(run: RunDirectory, look: CommitsLook) -> Iterator[
     for place in beside:
         if place not in there:
             gone = "missing; no number uses it, and the next run goes on without it"
-            yield _store_error_finding("missing_file", place, gone)
+            yield _fault("missing_file", place, gone)
     last_read = max((parse_generation(name) or 0 for name in look.names), default=0)
     for name in map(generation_name, range(1, last_read)):
         if name not in look.names:
             gone = "gone; a later reading counts, and no number uses it"
-            yield _store_note_finding("missing_file", f"{FOLDER}/{name}", gone)
+            yield _remark("missing_file", f"{FOLDER}/{name}", gone)
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)
         if ended < newest and name not in look.names:
-            finding = _store_note_finding if name in known else _store_error_finding
+            finding = _remark if name in known else _fault
             gone = "gone; it no longer counts, and no number uses it"
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
@@ -597,14 +575,12 @@ def _verify_uncounted_commits(run: RunDirectory, look: CommitsLook) -> Iterator[
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"
-            yield _store_note_finding("broken_record", place, went_on)
+            yield _remark("broken_record", place, went_on)
         elif parse_end(name) == newest:
-            yield _store_error_finding(
-                "broken_record", place, "torn or altered: what landed is not counted"
-            )
+            yield _fault("broken_record", place, "torn or altered: what landed is not counted")
         else:
             why = "its records are read one by one" if parse_pack(name) else "it no longer counts"
-            yield _store_error_finding(
+            yield _fault(
                 "broken_record",
                 place,
                 f"torn or altered; {why}, and no number uses it; the next run records that it goes "

@@ -1,6 +1,7 @@
 """Prompts past a context: told by the plan, landed as failed by the driver."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,4 +89,4 @@ def test_what_does_not_fit_lands_as_an_engine_would_have_landed_it(resolved, dri
 
 def test_without_a_check_everything_is_asked():
     asks = [("one",), ("two",)]
-    assert list(fitting(iter(asks), None, None)) == asks
+    assert list(fitting(iter(asks), None, SimpleNamespace(land=int))) == asks

@@ -171,7 +171,7 @@ def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
     lose(driver, judge="j", n=4, folder="texts")
     Path(driver.out, "texts", "judge=j").rmdir()
     session = driver.go("second")
-    assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS)
+    assert (session.losses.names, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS)
     assert "texts of 20 judgments are gone or cut" in driver.told.getvalue()
     assert {one.kind for one in errors_of(driver.run)} == {"missing_file"}
     driver.go("second", ask_lost=True)
@@ -308,7 +308,7 @@ def test_what_a_killed_driver_leaves_is_told_and_asked_again(driver):
         path.unlink()
     no_end(driver)
     session = driver.go("second")
-    assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS // 2)
+    assert (session.losses.names, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS // 2)
     assert "left: 2 files in data/ have no record" in driver.told.getvalue()
     assert "their rows, about 10, are asked again" in driver.told.getvalue()
     driver.check_whole()

@@ -22,8 +22,11 @@ class Nobody:
     def __init__(self):
         self.never = []
 
-    def land(self, impossible):
-        self.never += impossible
+    def add(self, ask, reason):
+        self.never.append((ask, reason))
+
+    def land(self):
+        """Nothing waits."""
 
 
 @pytest.fixture

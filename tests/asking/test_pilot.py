@@ -41,7 +41,7 @@ from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.replies import THINKING_FORMS, draw_replies, thinking_replies
 from judgerel_ray.fleet.lease import GrowingAsk, write_asks
-from judgerel_ray.store import end_session, read_ledger, scan_judgments
+from judgerel_ray.store import JudgeTotals, end_session, read_ledger, scan_judgments
 
 WORDS = "Both have their merits.\nWho could say?"
 
@@ -74,7 +74,8 @@ class HandFleet:
         return self.n_leases
 
     def count_landed(self, judge, rows, outcomes):
-        self.board.judges[judge].count(rows=rows, outcomes=outcomes, tokens=TokenCounts(), busy_s=0)
+        landed = JudgeTotals(rows=rows, outcomes=outcomes, tokens=TokenCounts(), seconds=0.0)
+        self.board.judges[judge].count(landed)
 
     def run_wave(self, work, *, later=()):  # noqa: ARG002
         for name, queue in work.items():

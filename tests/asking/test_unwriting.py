@@ -11,8 +11,9 @@ from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines import prompt_fit
-from judgerel_ray.fleet import JudgeActor, JudgeSpec, Lease, Unwritten, WorkQueue
-from judgerel_ray.fleet.lease import item_of, split_leased_ask, write_asks
+from judgerel_ray.fleet import JudgeSpec, Unwritten, WorkQueue
+from judgerel_ray.fleet.judge_actor import JudgeActor
+from judgerel_ray.fleet.lease import Lease, item_of, split_leased_ask, write_asks
 from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.store import RunDirectory, begin_session, leave_token, read_ledger
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, TokenCounts

@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.fleet import JudgeActor, JudgeSpec, cluster
+from judgerel_ray.fleet import JudgeSpec, cluster
 from judgerel_ray.fleet.cluster import ActorHandle, kill_actor, make_actor
+from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.pool import now
 from judgerel_ray.store import begin_session, read_errors, verify_run
 

@@ -12,7 +12,8 @@ import pytest
 
 from judgerel_ray.core import Ask, Condition, Menu, Message
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import JudgeActor, JudgeSpec
+from judgerel_ray.fleet import JudgeSpec
+from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.store import RunDirectory, leave_token
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")

@@ -31,16 +31,10 @@ from judgerel_ray.engines.openai import channel
 from judgerel_ray.engines.openai.boundary import Boundary
 from judgerel_ray.engines.openai.replies import completions_of, read_answer_body
 from judgerel_ray.engines.openai.requests import OpenAIOptions, requests_of
-from judgerel_ray.fleet import (
-    GrowingAsk,
-    JudgeActor,
-    JudgeSpec,
-    Lease,
-    Receipt,
-    judge_actor,
-    landed_rows,
-)
+from judgerel_ray.fleet import JudgeSpec, judge_actor, landed_rows
+from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.landing import failure_rows
+from judgerel_ray.fleet.lease import GrowingAsk, Lease, Receipt
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     RunDirectory,

@@ -6,6 +6,7 @@ import pytest
 
 from judgerel_ray.core import TokenCounts
 from judgerel_ray.fleet import Board, JudgeBoard, JudgeState
+from judgerel_ray.store import JudgeTotals
 
 
 @pytest.fixture
@@ -25,12 +26,9 @@ def clock():
 
 
 def land(judge: JudgeBoard, rows: int, *, busy_s: float = 1.0, generated: int = 0) -> None:
-    judge.count(
-        rows=rows,
-        outcomes={"scored": rows},
-        tokens=TokenCounts(prompt=10, cached=5, generated=generated),
-        busy_s=busy_s,
-    )
+    tokens = TokenCounts(prompt=10, cached=5, generated=generated)
+    outcomes = {"scored": rows}
+    judge.count(JudgeTotals(rows=rows, outcomes=outcomes, tokens=tokens, seconds=busy_s))
 
 
 def test_a_steady_rate_is_found_and_time_left_follows(clock):

@@ -7,15 +7,16 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.core import SweepError, TokenCounts
-from judgerel_ray.fleet import (
-    Board,
+from judgerel_ray.fleet import Board, JudgeBoard, JudgeState
+from judgerel_ray.fleet.board import (
+    LINE_EVERY_S,
     ConsoleDisplay,
-    JudgeBoard,
-    JudgeState,
+    EventLines,
     board_line,
     board_table,
+    display_on,
 )
-from judgerel_ray.fleet.board import LINE_EVERY_S, EventLines, display_on
+from judgerel_ray.store import JudgeTotals
 
 
 def board_of(**judges: JudgeBoard) -> Board:
@@ -24,12 +25,13 @@ def board_of(**judges: JudgeBoard) -> Board:
 
 def busy() -> JudgeBoard:
     judge = JudgeBoard(asked=3000, state=JudgeState.RUNNING, actors=3, failed=2)
-    judge.count(
+    landed = JudgeTotals(
         rows=1500,
         outcomes={"scored": 1400, "unparsed": 100},
         tokens=TokenCounts(prompt=1, cached=0, generated=90_000),
-        busy_s=10.0,
+        seconds=10.0,
     )
+    judge.count(landed)
     return judge
 
 

@@ -19,8 +19,9 @@ from judgerel_ray.asking.run import running
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineError, EngineLost, StoreError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import JudgeActor, JudgeSpec, Outside, in_process, judge_actor
+from judgerel_ray.fleet import JudgeSpec, Outside, in_process, judge_actor
 from judgerel_ray.fleet.board import Board
+from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.store import (
     RunDirectory,
     read_ledger,

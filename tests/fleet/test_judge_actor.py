@@ -19,16 +19,10 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.design import goal_of
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint
-from judgerel_ray.fleet import (
-    GrowingAsk,
-    JudgeActor,
-    Lease,
-    Receipt,
-    judge_actor,
-    landed_rows,
-    landing,
-)
+from judgerel_ray.fleet import judge_actor, landed_rows, landing
+from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.landing import failure_rows, read_by_condition
+from judgerel_ray.fleet.lease import GrowingAsk, Lease, Receipt
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     begin_session,

@@ -12,7 +12,11 @@ import pytest
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import TokenCounts
-from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, counts_of, record
+from judgerel_ray.engines import EngineSpec
+from judgerel_ray.fleet import JudgeSpec
+from judgerel_ray.fleet.settlement import counts_of
+from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, record
+from judgerel_ray.store import JudgeTotals
 
 EXPORTED = {*(f"ray_{name}_total" for name in COUNTERS), *(f"ray_{name}" for name in GAUGES)}
 
@@ -73,4 +77,8 @@ def test_a_cluster_exports_what_a_run_told(
 
 def test_cached_tokens_of_a_lease_are_counted():
     tokens = TokenCounts(prompt=100, cached=60, generated=5)
-    assert counts_of(3, tokens, gpu_s=0.5, prices=None)["judgerel_cached_tokens"] == 60
+    made = JudgeTotals(rows=3, outcomes={}, tokens=tokens, seconds=0.5)
+    engine = EngineSpec(name="j", engine="simulated", model="uniform", gpus=2)
+    spec = JudgeSpec(engine=engine, run=None, session=1, visibility_token="")
+    counted = counts_of(made, spec)
+    assert (counted["judgerel_cached_tokens"], counted["judgerel_gpu_seconds"]) == (60, 1.0)

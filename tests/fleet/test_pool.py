@@ -8,9 +8,10 @@ import pytest
 from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import AskHistory, JudgePool, JudgeState, Lease
+from judgerel_ray.fleet import JudgePool, JudgeState
+from judgerel_ray.fleet.lease import Lease
 from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, sum_units
-from judgerel_ray.fleet.retry import MOST_NODE_LOSSES
+from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, AskHistory
 
 
 def pool_of(n_slots: int = 2, left: int = 1000) -> JudgePool:

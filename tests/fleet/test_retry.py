@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet import AskHistory, Fate, decide
-from judgerel_ray.fleet.retry import is_loss_of_node
+from judgerel_ray.fleet.retry import AskHistory, Fate, decide, is_loss_of_node
 
 
 @given(

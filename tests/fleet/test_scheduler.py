@@ -24,25 +24,13 @@ from judgerel_ray.core.errors import (
     SweepError,
 )
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import (
-    ActorFacts,
-    Board,
-    FailedAsk,
-    Fleet,
-    JudgeBoard,
-    JudgePool,
-    JudgeState,
-    Lease,
-    Outside,
-    Receipt,
-    WorkQueue,
-)
+from judgerel_ray.fleet import Board, Fleet, JudgeBoard, JudgePool, JudgeState, Outside, WorkQueue
 from judgerel_ray.fleet.cluster import Capacity
-from judgerel_ray.fleet.lease import item_of
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt, item_of
 from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, LEASES_AHEAD
 
 FOREVER = 10_000_000.0
-FACTS = ActorFacts(node="n", pid=1, max_num_seqs=None, engine={})
+FACTS = ActorFacts(node="n", max_num_seqs=None)
 
 
 @dataclass(eq=False)
@@ -271,8 +259,6 @@ class Actor:
         if told.loses_receipt and draw.random() < told.loses_receipt:
             return EngineError("its result was lost with an object store")
         return Receipt(
-            lease=lease.lease,
-            attempt=lease.attempt,
             landed=landed,
             rows=sum(ask.n for ask in done),
             outcomes={"scored": sum(ask.n for ask in done)},

@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 from judgerel_ray.config import FleetTable, Prices
 from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import (
-    Board,
-    FailedAsk,
-    JudgeBoard,
-    JudgePool,
-    JudgeState,
-    Lease,
-    Receipt,
-    WorkQueue,
-)
-from judgerel_ray.fleet.lease import item_of, unlanded
+from judgerel_ray.fleet import Board, JudgeBoard, JudgePool, JudgeState, WorkQueue
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, unlanded
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import Dispatched, Slot, sum_units
 from judgerel_ray.fleet.settlement import Settlement
@@ -111,8 +102,7 @@ def account(asking, run_here):
 
 def receipt_for(sent: Dispatched, **changes) -> Receipt:
     values = {"landed": True, "rows": sent.lease.n_requests, "seconds": 1.0}
-    lease = sent.lease
-    return Receipt(**{"lease": lease.lease, "attempt": lease.attempt, **values, **changes})
+    return Receipt(**{**values, **changes})
 
 
 def land_outside(sent: Dispatched, make_actor_here) -> None:
@@ -370,15 +360,13 @@ def test_a_judge_nothing_more_can_be_asked_of_ends_when_its_leases_have(asking, 
     mine = account(asking.items(10, 6))
     first, second = mine.send_next("a", units=50), mine.send_next("a", units=50)
     failed = tuple(FailedAsk(ask=ask, kind="request", message="no") for ask in first.lease.asks)
-    receipt = Receipt(
-        lease=1, attempt=1, landed=True, rows=0, failed=failed, mistake=SweepError("no money left")
-    )
+    receipt = Receipt(landed=True, rows=0, failed=failed, mistake=SweepError("no money left"))
     del mine.pool.slots["a"].leases[1]
     mine.settlement.receipt(mine.pool, first, receipt)
     assert mine.pool.fatal_error is None  # what is answered in the other lease may still land
     assert isinstance(mine.pool.mistake, SweepError)
     del mine.pool.slots["a"].leases[2]
-    mine.settlement.receipt(mine.pool, second, replace(receipt, lease=2, failed=()))
+    mine.settlement.receipt(mine.pool, second, replace(receipt, failed=()))
     assert mine.pool.fatal_error is mine.pool.mistake
     assert mine.board.error == "no money left"
     assert mine.dropped == ["a"]

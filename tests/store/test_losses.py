@@ -44,7 +44,7 @@ def test_what_stands_on_a_lost_answer_is_lost_with_it(judged, which):
     session = begin_session(judged)
     assert [one.name for one in session.losses.damaged] == [FIRST]
     assert [one.name for one in session.losses.unfounded] == [SECOND, JUDGED]
-    assert session.lost == (FIRST, SECOND, JUDGED)
+    assert session.losses.names == (FIRST, SECOND, JUDGED)
     assert session.ledger.landed == {"dd": ((0, 5),)}
     assert scan_judgments(judged).collect().height == 5
 
@@ -82,11 +82,11 @@ def test_judgments_count_without_their_texts(judged):
     file_of(judged, JUDGED, "texts_file").unlink()
     assert read_whole_ledger(judged).n_rows == 12
     session = begin_session(judged)
-    assert (session.lost, session.ledger.n_rows) == ((), 12)
+    assert (session.losses.names, session.ledger.n_rows) == ((), 12)
     assert [one.name for one in session.losses.unread] == [JUDGED]
     assert [found.kind for found in verify_run(judged)] == ["missing_file"]
     again = begin_session(judged, ask_lost=True)
-    assert (again.lost, again.ledger.n_rows) == ((JUDGED,), 8)
+    assert (again.losses.names, again.ledger.n_rows) == ((JUDGED,), 8)
 
 
 def test_texts_that_are_cut_are_seen(judged):
@@ -117,7 +117,7 @@ def test_strays_do_not_count(judged):
         return {JUDGED}
 
     session = begin_session(judged, strays=strays)
-    assert (seen, session.lost, session.ledger.n_rows) == ([12], (JUDGED,), 8)
+    assert (seen, session.losses.names, session.ledger.n_rows) == ([12], (JUDGED,), 8)
 
 
 @pytest.mark.alike(2)

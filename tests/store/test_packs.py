@@ -219,7 +219,7 @@ def test_a_record_that_a_pack_holds_is_not_lost(disk_run, land_rows, how, lease)
     )
     path.unlink(missing_ok=True)  # as the message says
     opened = begin_session(disk_run)
-    assert (opened.lost, opened.ledger.n_rows) == ((), 2 * N)
+    assert (opened.losses.names, opened.ledger.n_rows) == ((), 2 * N)
     end_session(disk_run, opened.number)
     assert verify_run(disk_run) == []
     assert path.exists() == (lease == 1)  # closed attempts count no longer
@@ -283,7 +283,7 @@ def test_a_driver_killed_at_its_end_loses_nothing(run, land_rows, step, monkeypa
     assert read_ledger(run) == unpacked(run)
     assert verify_run(run) == []
     opened = begin_session(run)
-    assert (opened.lost, opened.ledger.n_rows) == ((), 2 * N)
+    assert (opened.losses.names, opened.ledger.n_rows) == ((), 2 * N)
     end_session(run, 2)
     packed = sorted(held(run, 1) + held(run, 2))
     assert packed == list(read_ledger(run).commit_names)

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import RunDirectory, files, judge_folder, write_manifest
+from judgerel_ray.store import RunDirectory, files, write_manifest
 from judgerel_ray.store.files import Bucket
+from judgerel_ray.store.rundir import judge_folder
 
 
 def test_files_come_back_as_written_and_exclusive_creation_keeps_the_first(run):

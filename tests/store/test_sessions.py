@@ -29,7 +29,7 @@ from judgerel_ray.store.records import read_session
 
 def test_a_new_session_takes_what_landed_and_shuts_out_what_comes_late(run, land_rows):
     first = begin_session(run)
-    assert (first.number, first.ledger.n_rows, first.lost) == (1, 0, ())
+    assert (first.number, first.ledger.n_rows, first.losses.names) == (1, 0, ())
     land_rows(run, 1, 1, {"aa": [(0, 3)]}, mark="early")
     second = begin_session(run)
     assert (second.number, second.ledger.n_rows) == (2, 3)
@@ -103,7 +103,7 @@ def test_rows_whose_file_is_gone_or_cut_are_pending_again(disk_run, land_rows):
     paths[0].unlink()
     paths[1].write_bytes(paths[1].read_bytes()[:-1])
     opened = begin_session(disk_run)
-    assert opened.lost == ("s0001-l000001-a1.json", "s0001-l000002-a1.json")
+    assert opened.losses.names == ("s0001-l000001-a1.json", "s0001-l000002-a1.json")
     assert [opened.ledger.owed(f"c{lease}", 2) for lease in (1, 2, 3)] == [((0, 2),), ((0, 2),), ()]
     assert scan_judgments(disk_run).collect().height == 2
 
@@ -126,13 +126,13 @@ def test_leftovers_in_commits_are_ignored(disk_run, land_rows):
     for name in (".s0001-l000002-a1.json.ab12.tmp", "notes.txt", "s0001-l000009-a1.json.bak"):
         (folder / name).write_text("{")
     assert read_ledger(disk_run).n_rows == 3
-    assert begin_session(disk_run).lost == ()
+    assert begin_session(disk_run).losses.names == ()
     assert [found.kind for found in verify_run(disk_run)] == ["orphan"]
 
 
 def test_a_store_without_exclusive_creation_is_refused(monkeypatch):
     run = RunDirectory.create("memory://careless")
-    monkeypatch.setattr(type(run.files), "is_exclusive", lambda _self: False)
+    monkeypatch.setattr(type(run.files), "is_exclusive", lambda *_: False)
     with pytest.raises(StoreError, match="exclusive creation"):
         begin_session(run)
 
@@ -249,5 +249,5 @@ def test_rows_whose_file_is_gone_are_pending_again(run, land_rows, folder, role)
     [part] = run.names(f"{folder}/judge=j")
     run.remove(f"{folder}/judge=j/{part}")
     again = begin_session(run)
-    assert len(again.lost) == 1
+    assert len(again.losses.names) == 1
     assert again.ledger.owed("aa", 3) == ((0, 3),)

@@ -10,8 +10,9 @@ from rich.console import Console
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
-from judgerel_ray.core import StoreError, count_of, printable
+from judgerel_ray.core import StoreError, count_of
 from judgerel_ray.design import AskFrame, planned_asks
+from judgerel_ray.fleet.board import print_line
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
 from judgerel_ray.store.generations import READINGS
 
@@ -23,7 +24,7 @@ def agree_to_losses(
     if not ask_lost:
         refuse_losses(run, losses)
     for line in loss_lines(losses):
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        print_line(console, line)
 
 
 class LostMuchError(StoreError):

@@ -62,13 +62,7 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
         versions = {"judgerel_ray": __version__, "python": platform.python_version()}
         versions |= _run_package_versions()
         check_same_sweep(run, identity, same_file=same_file, versions=versions)
-    alive = live_session(run)
-    if alive:
-        raise StoreError(
-            f"a run is writing here: {alive}",
-            where={"run": run.url},
-            hint="wait for it, or stop it first",
-        )
+    refuse_live(run)
     begun = "sweep" in read_manifest(run) and not corrected
     if not begun and run.names("commits") and not same_file and not corrected:
         raise StoreError(
@@ -100,6 +94,16 @@ def prepare_run(resolved: Resolved, plan: Plan, out: str) -> RunDirectory:
         digests = {name: [sha256(data)] for name, data in written.items()}
         write_manifest(run, {**_new_run_manifest(resolved, identity), FILES: digests})
     return run
+
+
+def refuse_live(run: RunDirectory) -> None:
+    """Refuse a run that another process is writing."""
+    if alive := live_session(run):
+        raise StoreError(
+            f"a run is writing here: {alive}",
+            where={"run": run.url},
+            hint="wait for it, or stop it first",
+        )
 
 
 def _run_holds_nothing(run: RunDirectory) -> bool:

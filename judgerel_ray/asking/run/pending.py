@@ -143,50 +143,48 @@ def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeverSent:
-    """Lands requests that can never be sent as failed rows, without any engine."""
+    """Lands requests of a judge that can never be sent as failed rows, many at a time."""
 
     run: RunDirectory
     session: int
     fleet: Fleet
+    _waiting: list[tuple[Ask, tuple[Completion, ...]]] = field(default_factory=list, init=False)
 
-    def land(self, impossible: Iterable[tuple[Ask, str | RequestRefused]]) -> None:
-        """Land them, each with its reason, under its judge.
+    def add(self, ask: Ask, reason: str | RequestRefused) -> None:
+        """Land a request, with its reason, together with others of its judge that are to come."""
+        known = reason.where if isinstance(reason, RequestRefused) else None
+        why = reason.problem if isinstance(reason, RequestRefused) else reason
+        self._waiting.append((ask, never_sent(ask, why, known)))
+        if len(self._waiting) >= IMPOSSIBLE_BATCH:
+            self.land()
 
-        Effects: one part pair and one commit record a judge. Retry: safe, under a new lease.
+    def land(self) -> None:
+        """Land those that wait, as an engine's refusal would.
+
+        Effects: a part pair and a commit record. Retry: safe, under a new lease.
         """
-        by_judge: dict[str, list[tuple[Ask, str | RequestRefused]]] = {}
-        for ask, reason in impossible:
-            by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
-        for judge, asks in by_judge.items():
-            rows = landed_rows(
-                [(ask, _refused_pending_request(ask, reason)) for ask, reason in asks],
-                attempt=1,
-                prices=None,
-                landed_at=datetime.now(UTC),
-            )
-            land(
-                self.run,
-                session=self.session,
-                lease=self.fleet.next_lease(),
-                attempt=1,
-                judge=judge,
-                judgments=rows.judgments,
-                completions=rows.completions,
-                conditions=ranges_by_condition(ask for ask, _ in asks),
-                tokens=TokenCounts(),
-                seconds=0.0,
-                engine={"engine": "none"},
-                parents={key for ask, _ in asks for key in ask.condition.parents},
-            )
-            failed = {"failed": rows.judgments.height}
-            self.fleet.count_landed(judge, rows.judgments.height, failed)
-
-
-def _refused_pending_request(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
-    """Completions of a request that can never be sent, as an engine's refusal would land."""
-    if isinstance(reason, RequestRefused):
-        return never_sent(ask, reason.problem, reason.where)
-    return never_sent(ask, reason)
+        if not self._waiting:
+            return
+        asks = [ask for ask, _ in self._waiting]
+        judge = asks[0].condition.judge
+        rows = landed_rows(self._waiting, attempt=1, prices=None, landed_at=datetime.now(UTC))
+        self._waiting.clear()
+        land(
+            self.run,
+            session=self.session,
+            lease=self.fleet.next_lease(),
+            attempt=1,
+            judge=judge,
+            judgments=rows.judgments,
+            completions=rows.completions,
+            conditions=ranges_by_condition(asks),
+            tokens=TokenCounts(),
+            seconds=0.0,
+            engine={"engine": "none"},
+            parents={key for ask in asks for key in ask.condition.parents},
+        )
+        n_rows = rows.judgments.height
+        self.fleet.count_landed(judge, n_rows, {"failed": n_rows})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,19 +303,15 @@ class Pending:
                         left.add(item.item_id)
                     else:
                         yield (work,)
-        impossible: list[tuple[Ask, str]] = []
         for place, _, _, parts in self._items(rest):
             frame = self.asked[place][0]
-            impossible += [(part, reason) for part, reason in parts if reason is not None]
-            if len(impossible) >= IMPOSSIBLE_BATCH:
-                never.land(impossible)
-                impossible = []
+            for part, reason in parts:
+                if reason is not None:
+                    never.add(part, reason)
             size = self.request_size or 0
             pending = tuple(growing(part, frame, size) for part, reason in parts if reason is None)
             if pending:
                 yield pending
-        if impossible:
-            never.land(impossible)
 
     def _grows_whole(self, frame: AskFrame) -> bool:
         """Whether actors ask every condition of an ask to its end: no first block is cut."""

@@ -18,7 +18,7 @@ import polars as pl
 
 from judgerel_ray.asking.plan.identity import digest_of_items
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
-from judgerel_ray.asking.run.opening import known_judges, stored_sweep
+from judgerel_ray.asking.run.opening import known_judges, refuse_live, stored_sweep
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
 from judgerel_ray.asking.tables import ReplayedRequests
@@ -34,7 +34,6 @@ from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.store import (
     CommitRecord,
     RunDirectory,
-    live_session,
     read_ledger,
     read_manifest,
     reading,
@@ -88,10 +87,7 @@ class RejudgedRun:
 def open_landed(url: str, sweep: str | None) -> RejudgedRun:
     """Open a run with the conditions that it asked, as they landed."""
     run = RunDirectory.open(url)
-    if alive := live_session(run):
-        raise StoreError(
-            f"a run is writing here: {alive}", where={"run": run.url}, hint="wait for it to end"
-        )
+    refuse_live(run)
     asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else read_sweep(sweep)
     readers = [_readers_of_asks(one) for one in (stored_sweep(run) or asked, asked)]
     if readers[0] != readers[1]:  # no part of a key, and what lands later is read by the run's own
@@ -308,7 +304,8 @@ def replay_run(
             where={"run": url},
             hint="a key of the judgments table whose request has a text",
         )
-    drawn = [key] if key is not None else _draw_requests_to_replay(there["key"], sample or 1, seed)
+    keys = there["key"].to_list()
+    drawn = [key] if key else random.Random(seed).sample(keys, min(sample or 1, len(keys)))
     rows = there.filter(pl.col("key").is_in(drawn)).sort("judge", "key")
     asks = _asks_to_replay(landed, set(drawn))
     done: list[Completion] = []
@@ -343,12 +340,6 @@ def _replayed_request_replies(landed: RejudgedRun) -> pl.DataFrame:
     if found.is_empty():
         raise SweepError("no reply has landed that could be replayed")
     return found
-
-
-def _draw_requests_to_replay(keys: Iterable[str], n: int, seed: int) -> list[str]:
-    """So many keys, or all that there are."""
-    ordered = list(keys)
-    return random.Random(seed).sample(ordered, min(n, len(ordered)))
 
 
 def _asks_to_replay(landed: RejudgedRun, keys: set[str]) -> Mapping[str, Ask]:

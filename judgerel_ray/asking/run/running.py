@@ -27,10 +27,8 @@ from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
     EngineError,
     JudgeRelError,
-    StoreError,
     SweepError,
     UnfinishedRunWarning,
-    printable,
 )
 from judgerel_ray.counting.outcomes import Refusals, read_refusals
 from judgerel_ray.engines import EngineSpec
@@ -48,7 +46,7 @@ from judgerel_ray.fleet import (
     in_process,
 )
 from judgerel_ray.fleet.address import probe_cluster, wanted_address
-from judgerel_ray.fleet.board import display_on
+from judgerel_ray.fleet.board import display_on, print_line
 from judgerel_ray.fleet.cluster import (
     check_gpus,
     check_judge_keys,
@@ -67,7 +65,7 @@ from judgerel_ray.store import (
     read_ledger,
     scan_judgments,
 )
-from judgerel_ray.store.places import missing_folder, refuse_inside_run
+from judgerel_ray.store.places import missing_folder, refuse_inside_run, refuse_memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +120,7 @@ def run_sweep(
     # The run directory keeps the text: it must say what is asked, or a report would not.
     if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
         raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
-    if out.startswith("memory://"):
-        raise StoreError(
-            "--out must be a place that every process sees, got the memory of this one",
-            where={"run": out},
-            hint="a folder, or a bucket (s3://...)",
-        )
+    refuse_memory(out)
     refuse_inside_run(out)
     fresh = not RunDirectory(url=out).is_run()
     if fresh:
@@ -140,8 +133,7 @@ def run_sweep(
     above = missing_folder(out)
     run = prepare_run(resolved, plan, out)
     if above:
-        notice = f"made the folder {above} for the run directory"
-        console.print(printable(notice), markup=False, highlight=False, soft_wrap=True)
+        print_line(console, f"made the folder {above} for the run directory")
     session = begin_session(
         run,
         ask_lost=ask_lost,
@@ -174,7 +166,7 @@ def _run_session(
     stops: list[PilotStop] = []
     if pending_before:
         for line in plan.misfits:
-            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+            print_line(console, line)
         waiting = [name for name, judge in board.judges.items() if judge.owed]
         _check_before(resolved, plan, waiting, address)
         limits, shown = resolved.sweep.fleet, display_on(console)

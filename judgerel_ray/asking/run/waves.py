@@ -11,7 +11,6 @@ from judgerel_ray.asking.plan.planning import prompt_fits
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import request_size
 from judgerel_ray.asking.run.pending import (
-    IMPOSSIBLE_BATCH,
     NeverSent,
     Pending,
     WorkItems,
@@ -19,7 +18,7 @@ from judgerel_ray.asking.run.pending import (
 )
 from judgerel_ray.asking.run.pilot import Pilot, PilotStop, pilot_order
 from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
-from judgerel_ray.core import Ask, Item, RequestRefused
+from judgerel_ray.core import Item
 from judgerel_ray.design import AskFrame, Voice, voices_of
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.fleet import Board, Fleet, JudgePool, Unwritten, Work, WorkQueue
@@ -242,24 +241,19 @@ def fitting(source: WorkItems, fit: PromptFit | None, never: NeverSent) -> WorkI
 
     What is unwritten was found to fit, as far as anyone can tell who has not written it.
     """
-    if fit is None:
-        yield from source
-        return
-    impossible: list[tuple[Ask, str | RequestRefused]] = []
     for asks in source:
         if not asks:  # nothing for now: a look may wait for what can never be asked
-            never.land(impossible)
-            impossible = []
+            never.land()
         fits: list[Work] = []
         for ask in asks:
-            if isinstance(ask, Unwritten) or (refusal := fit.refusal(ask.condition)) is None:
+            if (
+                fit is None
+                or isinstance(ask, Unwritten)
+                or (refusal := fit.refusal(ask.condition)) is None
+            ):
                 fits.append(ask)
             else:
-                impossible.append((ask, refusal))
-        if len(impossible) >= IMPOSSIBLE_BATCH:
-            never.land(impossible)
-            impossible = []
+                never.add(ask, refusal)
         if fits or not asks:
             yield tuple(fits)
-    if impossible:
-        never.land(impossible)
+    never.land()

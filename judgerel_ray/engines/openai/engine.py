@@ -44,6 +44,7 @@ from judgerel_ray.engines.openai.channel import (
     OF_BYTES,
     Blame,
     Channel,
+    Failure,
     RequestFailed,
     body_text,
     connection_failure,
@@ -211,18 +212,19 @@ class OpenAIEngine:
 
     async def _ask_one(
         self, channel: Channel, request: Request, ask: Ask
-    ) -> Reply | tuple[Completion | JudgeRelError, ...]:
-        """One request: the reply, or what stands for each replication without one."""
-        condition = ask.condition
-        key = request_key(condition.condition_key, request.first)
+    ) -> Reply | tuple[Completion, ...]:
+        """One request: the reply, or what stands for each replication that was declined."""
+        key = request_key(ask.condition.condition_key, request.first)
         where = {"judge": self.spec.name, "key": key}
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
             reply = read_answer_body(answer, request)
         except RequestFailed as failed:
-            return self._failed(failed, request, condition, where)
+            if failed.failure.blame is Blame.DECLINED:
+                return _declined(request, ask.condition)
+            raise self._refusal(failed.failure, where) from None
         except EngineError as error:
-            return self._named((error,) * request.n, where)
+            raise EngineError(error.problem, where={**where, **error.where}) from error
         self._says_apart |= any(message_thought(message_of(one)) for one in reply.choices)
         usage = reply.usage
         self._counts += TokenCounts(
@@ -236,7 +238,7 @@ class OpenAIEngine:
         self,
         channel: Channel,
         made: Sequence[Request],
-        ended: Sequence[Reply | tuple[Completion | JudgeRelError, ...] | BaseException],
+        ended: Sequence[Reply | tuple[Completion, ...] | BaseException],
         ask: Ask,
         cuts: bool,
     ) -> list[Completion | BaseException]:
@@ -256,55 +258,29 @@ class OpenAIEngine:
                     opened_if_cut=THOUGHT if self._closes and not self._says_apart else "",
                 )
                 key = request_key(ask.condition.condition_key, request.first)
-                answers += self._named(found, {"judge": self.spec.name, "key": key})
+                where = {"judge": self.spec.name, "key": key}
+                answers += [
+                    EngineError(one.problem, where={**where, **one.where})
+                    if isinstance(one, EngineError)
+                    else one
+                    for one in found
+                ]
             else:
                 answers += each
         return answers
 
-    def _named(
-        self, found: Sequence[Completion | EngineError], where: dict[str, str]
-    ) -> tuple[Completion | EngineError, ...]:
-        """Say in each error whose request it was."""
-        return tuple(
-            EngineError(one.problem, where={**where, **one.where})
-            if isinstance(one, EngineError)
-            else one
-            for one in found
-        )
-
-    def _failed(
-        self,
-        failed: RequestFailed,
-        request: Request,
-        condition: Condition,
-        where: dict[str, str],
-    ) -> tuple[Completion | JudgeRelError, ...]:
-        """A request that was not answered: by whose fault."""
-        failure = failed.failure
-        if failure.blame is Blame.DECLINED:
-            return tuple(
-                Completion(
-                    key=request_key(condition.condition_key, request.first + place),
-                    replication=request.first + place,
-                    seed=None if request.seed is None else request.seed + place,
-                    text=None,
-                    finish_reason=DECLINED,
-                    completion_tokens=0,
-                )
-                for place in range(request.n)
-            )
-        error: JudgeRelError
+    def _refusal(self, failure: Failure, where: dict[str, str]) -> JudgeRelError:
+        """Why a request was not answered: by whose fault."""
         if failure.blame is Blame.PROMPT:
-            error = RequestRefused(f"request_refused: {failure.message}", where=where)
-        elif failure.blame is Blame.SETTING:
-            error = self._mistake = SweepError(
+            return RequestRefused(f"request_refused: {failure.message}", where=where)
+        if failure.blame is Blame.SETTING:
+            self._mistake = SweepError(
                 f"the server takes nothing of this judge: {failure.message}",
                 where={"judge": self.spec.name},
                 hint="mend its key, model, base_url or engine_options",
             )
-        else:
-            error = EngineError(f"request failed: {failure.message}", where=where)
-        return (error,) * request.n
+            return self._mistake
+        return EngineError(f"request failed: {failure.message}", where=where)
 
     def counters(self) -> TokenCounts:
         """Tokens since the start, as the server counts them; what it does not say is not in it."""
@@ -319,6 +295,21 @@ class OpenAIEngine:
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.client.close()
+
+
+def _declined(request: Request, condition: Condition) -> tuple[Completion, ...]:
+    """Completions of a request that the provider will not have answered."""
+    return tuple(
+        Completion(
+            key=request_key(condition.condition_key, request.first + place),
+            replication=request.first + place,
+            seed=None if request.seed is None else request.seed + place,
+            text=None,
+            finish_reason=DECLINED,
+            completion_tokens=0,
+        )
+        for place in range(request.n)
+    )
 
 
 def check_key(spec: EngineSpec, environment: Any) -> None:

@@ -9,9 +9,10 @@ sweep counts on. Pure, so that what differs between servers is tested without on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from typing import Literal
+
+from pydantic import ConfigDict, Field, JsonValue
 
 from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, SweepError
 from judgerel_ray.engines.engine import (
@@ -19,10 +20,12 @@ from judgerel_ray.engines.engine import (
     NEUTRAL,
     SMALLEST_TEMPERATURE,
     EngineSpec,
+    checked_options,
     refuse_secrets,
 )
 from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
+from judgerel_ray.protocols.ask import StrictBool, SweepTable, Text, Whole
 
 ServerKind = Literal["openai", "vllm"]
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
@@ -38,8 +41,7 @@ _OWNED = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAIOptions:
+class OpenAIOptions(SweepTable):
     """Options of engine ``openai``.
 
     ``server`` is ``vllm`` for `vllm serve`, which takes all that the house asks, or ``openai`` for
@@ -51,15 +53,17 @@ class OpenAIOptions:
     ``extra_body`` is sent along as it is.
     """
 
+    model_config = ConfigDict(title="judge of engine openai")
+
     server: ServerKind = "openai"
-    top_k: bool = False
-    seed: bool = True
-    n: bool = False
-    logprobs: int = MOST_LISTED
+    top_k: StrictBool = False
+    seed: StrictBool = True
+    n: StrictBool = False
+    logprobs: Whole = Field(default=MOST_LISTED, ge=0)
     token_limit: TokenLimit = "max_tokens"
-    ones: bool = True
-    provider: str | None = None
-    extra_body: Mapping[str, JSON] = field(default_factory=dict)
+    ones: StrictBool = True
+    provider: Text | None = None
+    extra_body: Mapping[str, JsonValue] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,68 +116,25 @@ def provider_of(name: str | None) -> ApiProvider:
     return known[name] if name else ApiProvider()
 
 
-_KINDS: dict[str, tuple[type, str]] = {
-    "ones": (bool, "true or false"),
-    "top_k": (bool, "true or false"),
-    "seed": (bool, "true or false"),
-    "n": (bool, "true or false"),
-    "logprobs": (int, "a whole number, 0 for none"),
-    "provider": (str, "a text"),
-    "extra_body": (dict, "a table"),
-}
-_CHOICES = {
-    "server": ("openai", "vllm"),
-    "token_limit": ("max_tokens", "max_completion_tokens"),
-}
-
-
 def openai_options(spec: EngineSpec) -> OpenAIOptions:
     """Read the options of a judge."""
-    known = {one.name for one in fields(OpenAIOptions)}
-    where = {"judge": spec.name}
-    for name, value in spec.engine_options.items():
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            raise SweepError(
-                f"engine_options of engine openai must be of {', '.join(sorted(known))}, "
-                f"got {name!r}",
-                where=where,
-                hint=f"did you mean {close[0]}?" if close else "extra_body = { ... } is sent as is",
-            )
-        _check_kind(name, value, where)
-    options: dict[str, JSON] = dict(spec.engine_options)
-    _check_extra(options.get("extra_body", {}), where)
-    options = {**provider_of(spec.provider).options, **options}
-    defaults: dict[str, JSON] = {"top_k": True} if options.get("server") == "vllm" else {}
-    return OpenAIOptions(**{**defaults, **options})  # type: ignore[arg-type]
+    options = checked_options(spec, OpenAIOptions, provider_of(spec.provider).options)
+    _check_extra(options.extra_body, spec.name)
+    if options.server == "vllm" and "top_k" not in options.model_fields_set:
+        return options.model_copy(update={"top_k": True})
+    return options
 
 
-def _check_kind(name: str, value: JSON, where: Mapping[str, str]) -> None:
-    """Refuse a value that is none of those an option may have."""
-    if name in _CHOICES:
-        wanted = " or ".join(_CHOICES[name])
-        wrong = value not in _CHOICES[name]
-    else:
-        kind, wanted = _KINDS[name]
-        wrong = not isinstance(value, kind) or (kind is int and (isinstance(value, bool)))
-        wrong = wrong or (isinstance(value, int) and value < 0) or value == ""
-    if wrong:
-        raise SweepError(
-            f"engine_options.{name} must be {wanted}, got {str(value)[:40]!r}", where=where
-        )
-
-
-def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
+def _check_extra(extra: Mapping[str, JSON], judge: str) -> None:
     """Refuse what the house sends itself, and what looks like a secret."""
-    for name in extra if isinstance(extra, Mapping) else ():
-        if name in _OWNED:
-            raise SweepError(
-                f"engine_options.extra_body must not set {name!r}: judgerel sets it itself",
-                where=where,
-                hint="leave it out",
-            )
+    for name in sorted(_OWNED.intersection(extra)):
+        raise SweepError(
+            f"engine_options.extra_body must not set {name!r}: judgerel sets it itself",
+            where={"judge": judge},
+            hint="leave it out",
+        )
     hint = "api_key_env = the name of an environment variable"
-    refuse_secrets(extra, _SECRET_MARKS, where["judge"], hint=hint)
+    refuse_secrets(extra, _SECRET_MARKS, judge, hint=hint)
 
 
 _ONES = ("temperature", "top_p")
