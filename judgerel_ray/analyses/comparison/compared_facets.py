@@ -71,7 +71,7 @@ class ComparedSides:
 
     def of_coefficient(
         self, name: PairCoefficient, value: pl.Expr, level: Level, n_categories: int
-    ) -> tuple[QuestionTerms, QuestionTerms]:
+    ) -> list[QuestionTerms]:
         """Reproducibility of both sides, by question."""
         found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
         known = self.n_orders is not None and ORDER in self.nuisance
@@ -83,7 +83,7 @@ class ComparedSides:
         )
         numbers = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
         distances = level_distances(found.counts_UV, numbers, level, facets)
-        first, second = (
+        return [
             reproducibility_terms(
                 name,
                 found.counts_UV[half],
@@ -92,45 +92,42 @@ class ComparedSides:
                 n_categories=n_categories,
                 clusters_U=found.clusters_U[half],
             )
-            for half in self._halves()
-        )
-        return first, second
+            for half in halves(self.rows, self.unit)
+        ]
 
-    def of_swaps(self, value: pl.Expr) -> tuple[QuestionTerms, QuestionTerms]:
+    def of_swaps(self, value: pl.Expr) -> list[QuestionTerms]:
         """Swap consistency of both sides, by question."""
         found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
         kept = [name for name in self.unit if name not in (SIDE, ORDER)]
         questions, orders = self._numbers(kept), self._numbers([ORDER])
-        first, second = (
+        return [
             swap_terms(
                 found.counts_UV[half],
                 questions[half],
                 orders[half],
                 clusters_U=found.clusters_U[half],
             )
-            for half in self._halves()
-        )
-        return first, second
+            for half in halves(self.rows, self.unit)
+        ]
 
-    def of_places(self, n_places: int) -> tuple[QuestionTerms, QuestionTerms]:
+    def of_places(self, n_places: int) -> list[QuestionTerms]:
         """Position bias of both sides, by question."""
         unit = (SIDE, *self.cluster, ORDER)
         shown = pl.when(SCORED).then(place())
         found = unit_counts(self.rows, shown, unit=unit, cluster=self.cluster)
         spare = max(0, n_places - found.counts_UV.shape[1])
         labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
-        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(unit).n_unique()).item()
-        first, second = (
+        return [
             position_terms(labels[half], questions_Q=found.clusters_U[half])
-            for half in (slice(None, n_first), slice(n_first, None))
-        )
-        return first, second
+            for half in halves(self.rows, unit)
+        ]
 
-    def _halves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Units of the first side, and of the second; those of the first are sorted before."""
-        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(self.unit).n_unique()).item()
-        n = self.rows.select(pl.struct(self.unit).n_unique()).item()
-        return np.arange(n_first), np.arange(n_first, n)
+
+def halves(rows: pl.DataFrame, unit: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the units of the first side, and of the second: the side is what sorts them first."""
+    sides = rows.select(unit).unique()[SIDE]
+    n_first = int((sides == 0).sum())
+    return np.arange(n_first), np.arange(n_first, sides.len())
 
 
 def on_shared_levels(pair: Pair) -> tuple[Pair, tuple[str, ...]]:

@@ -20,6 +20,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     Row,
     compared_level_pairs,
     compared_sides,
+    halves,
     on_shared_levels,
     pairs_inside,
 )
@@ -328,7 +329,7 @@ def _differences_of_pair(
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     counted_as = policies if any_without else ("category",)
-    (asked_a, asked_b), asked_both = _question_counts_compared(both, unit)
+    asked_in = (asked_a, asked_b), asked_both = _question_counts_compared(both, unit)
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
@@ -336,7 +337,7 @@ def _differences_of_pair(
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
         asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
-            found, n_sides, n_items = _difference_over_facets(asked, sides)
+            found, (n_sides, n_items) = _difference_over_facets(asked, sides), asked_in
         elif name == OF_LABELS:
             found, n_sides, n_items = _difference_of_label_kappa(asked)
         else:
@@ -426,14 +427,11 @@ class _Comparison(NamedTuple):
     confidence: float
 
 
-def _difference_over_facets(
-    asked: _Comparison, sides: ComparedSides | None
-) -> tuple[Difference, tuple[int, int], int]:
+def _difference_over_facets(asked: _Comparison, sides: ComparedSides | None) -> Difference:
     """A difference of what rests on judgments at several levels of nuisance facets."""
-    both, unit, name, policy, level, tolerance, declared, confidence = asked
+    both, _, name, policy, level, tolerance, declared, confidence = asked
     if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
-        none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
-        return none, *_question_counts_compared(both, unit)
+        return Difference(name=name, undefined="orders_not_crossed", n_questions=0)
     if name == "position_bias" and SHOWN not in both.columns:
         raise SweepError("position_bias needs the column label", where={"coefficient": name})
     value = value_of(policy) if level == "nominal" else number_of_row()
@@ -445,19 +443,13 @@ def _difference_over_facets(
     else:
         chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
         first, second = sides.of_coefficient(chosen, value, level, categories)
-    common = np.intersect1d(first.questions_C, second.questions_C).size
-    if not common:
-        return Difference(name=name, undefined="facets_not_crossed"), *_question_counts_compared(
-            both, unit
-        )
+    if not np.intersect1d(first.questions_C, second.questions_C).size:
+        return Difference(name=name, undefined="facets_not_crossed")
     asked_again = {repeats_known(one.terms_CT.sum(axis=0)) for one in (first, second)}
     if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
         # Judgments at different levels alone agree otherwise than any two do.
-        return Difference(name=name, undefined="repeats_on_one_side"), *_question_counts_compared(
-            both, unit
-        )
-    found = terms_difference(first, second, margin=tolerance, confidence=confidence)
-    return found, *_question_counts_compared(both, unit)
+        return Difference(name=name, undefined="repeats_on_one_side")
+    return terms_difference(first, second, margin=tolerance, confidence=confidence)
 
 
 def _difference_of_label_kappa(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
@@ -487,25 +479,25 @@ def _coefficient_difference(asked: _Comparison) -> tuple[Difference, tuple[int, 
     if name == "valid_rate":
         value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
     found = unit_counts(both, value, unit=unit, cluster=cluster)
-    # Units are sorted, those of a first.
-    n_first = both.filter(__side=0).select(pl.struct(unit).n_unique()).item()
+    first, second = halves(both, unit)
     counts = found.counts_UV
     if name == "valid_rate":
         counts = np.zeros((len(counts), 2), dtype=np.int64)
         counts[:, [int(one) for one in found.values]] = found.counts_UV
     difference = paired_difference(
-        counts[:n_first],
-        counts[n_first:],
+        counts[first],
+        counts[second],
         _compared_statistic(name, found, level, _compared_categories(both, policy, declared)),
-        first_clusters_U=found.clusters_U[:n_first],
-        second_clusters_U=found.clusters_U[n_first:],
+        first_clusters_U=found.clusters_U[first],
+        second_clusters_U=found.clusters_U[second],
         margin=tolerance,
         confidence=confidence,
     )
-    halves = slice(None, n_first), slice(n_first, None)
-    in_a, in_b = (np.unique(found.clusters_U[half]) for half in halves)
+    in_a, in_b = (np.unique(found.clusters_U[half]) for half in (first, second))
     n_common = np.intersect1d(in_a, in_b).size
-    once = any(len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in halves)
+    once = any(
+        len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in (first, second)
+    )
     if difference.undefined == "no_common_questions" and n_common and once:
         # There are common questions; one side has no two replications of any to compare.
         difference = replace(difference, undefined="single_replication")
