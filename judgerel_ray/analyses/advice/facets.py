@@ -248,12 +248,8 @@ def facet_levels(
     [0, 1]
     """
     units = part.select(unit).unique().sort(unit)
-    codes = {}
-    for name in facets:
-        known = units.select(name).unique().sort(name).with_row_index("__level")
-        joined = units.join(known, on=name, nulls_equal=True, maintain_order="left")
-        codes[name] = joined["__level"].to_numpy().astype(np.int64)
-    return codes
+    codes = units.select(pl.struct(name).rank("dense").cast(pl.Int64) - 1 for name in facets)
+    return {name: codes[name].to_numpy() for name in facets}
 
 
 def crossed_facet_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:

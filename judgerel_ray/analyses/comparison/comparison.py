@@ -115,18 +115,18 @@ def compare_judgments(
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
     categories = n_categories or {}
     menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
-    frame_a, frame_b, shown = _compared_by_places(frame_a, frame_b, known=n_options is not None)
+    given = [frame_a] if frame_b is None else [frame_a, frame_b]
+    frames, shown = _compared_by_places(given, known=n_options is not None)
     _refuse_names(coefficients or ())
     if unknown := [name for name in missing if name not in MISSING]:
         expected = f"expected one of {', '.join(MISSING)}"
         raise SweepError(f"unknown missing policy {unknown[0]!r}, {expected}")
     policies = [known for name in missing for known in MISSING if known == name]
+    right = _label_columns_compared(coefficients, frames)
     if frame_b is None:
-        right = _label_columns_compared(coefficients, frame_a)
-        pairs = tuple(pairs_inside(frame_a, by, block, right))
+        pairs = tuple(pairs_inside(frames[0], by, block, right))
     else:
-        right = _label_columns_compared(coefficients, frame_a, frame_b)
-        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names, right))
+        pairs = tuple(compared_level_pairs(frames[0], frames[1], by, block, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
@@ -134,7 +134,7 @@ def compare_judgments(
         pairs = _measured_alike(pairs)
     if not any(pair.a["item_id"].is_in(pair.b["item_id"].implode()).any() for pair in pairs):
         first = pairs[0]
-        where = {"a": first.names[0], "b": first.names[1]}
+        where = dict(zip(SIDES, first.names, strict=True))
         raise nothing_shared(first.a["item_id"], first.b["item_id"], where)
     if not {*(COMPARED if coefficients is None else coefficients)} <= _WITHIN:
         warn_of(_on_two_scales(pairs))
@@ -150,7 +150,9 @@ def compare_judgments(
     return with_standings(table, tolerance)
 
 
-def _label_columns_compared(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
+def _label_columns_compared(
+    coefficients: Sequence[str] | None, frames: Sequence[pl.LazyFrame]
+) -> list[str]:
     """Columns of what is right, where a coefficient needs them; each side must have them."""
     if OF_LABELS not in (coefficients or ()):
         return []
@@ -171,7 +173,7 @@ def _measured_alike(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         raise SweepError(
             "expected verdicts on both sides, or scores on both, got verdicts and no score in "
             f"{of_verdicts}, scores and no verdict in {of_scores}",
-            where=dict(zip(("a", "b"), pairs[0].names, strict=True)),
+            where=dict(zip(SIDES, pairs[0].names, strict=True)),
             hint="where both rate in numbers, call both columns score (judgerel import table FILE "
             "--column score=verdict --out RATINGS.parquet)",
         )
@@ -277,10 +279,9 @@ def _refuse_names(names: Sequence[str]) -> None:
 
 
 def _compared_by_places(
-    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None, *, known: bool
-) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
+    frames: Sequence[pl.LazyFrame], *, known: bool
+) -> tuple[Sequence[pl.LazyFrame], int | None]:
     """Verdicts by place where items have options of their own, and how many options there are."""
-    frames = [one for one in (frame_a, frame_b) if one is not None]
     if not known:  # else labels were read where options were declared
         read = [placed(one) for one in frames]
         warn_of(dict.fromkeys(note for one in read for note in one.notes))
@@ -291,7 +292,7 @@ def _compared_by_places(
     if len(pairs) == len(frames) and any(one.item_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
-    return frames[0], frames[1] if len(frames) > 1 else None, shown or None
+    return frames, shown or None
 
 
 def _differences_of_pair(
@@ -316,14 +317,10 @@ def _differences_of_pair(
     unit = (SIDE, "item_id", *(name for name in facets if name in varying))
     sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
     ordered = sides is not None and ORDER in sides.nuisance
-    orders = [
-        (one, None)
-        for one in (
-            orders_recorded(_most_orders_compared(both, unit), sides.n_orders)
-            if sides and ordered
-            else ()
-        )
-    ]
+    orders: list[tuple[Noted, str | None]] = []
+    if sides is not None and ordered:
+        most = _most_orders_compared(both, unit)
+        orders = [(one, None) for one in orders_recorded(most, sides.n_orders)]
     names = [*(COMPARED if named is None else named)]
     if named is None and ordered:
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]

@@ -19,6 +19,7 @@ from judgerel_ray.analyses.correction.tables import TABLES, AgreedJudges, Agreed
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.schema import Schema
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.groups.grouping import parts_by
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
@@ -42,6 +43,7 @@ FEW = 50
 """Labels below which coverage was not shown (docs/correcting.md)."""
 
 
+_ESTIMATE = ("value", "low", "high", "undefined")
 _SCHEMAS = {
     name: schema for name, schema in TABLES["correct"].items() if name not in ("agreed", "judges")
 }
@@ -111,10 +113,9 @@ def correction_tables(
         rows["differences"] += [
             {name: value for name, value in a.group.items() if name != differing}
             | {"differing": differing, "a": str(a.group[differing]), "b": str(b.group[differing]),
-               "estimate": estimate, "value": one.value, "low": one.low, "high": one.high,
+               "estimate": estimate, **as_columns(one, *_ESTIMATE),
                "judge_alone": _mean(a.frame["judged"]) - _mean(b.frame["judged"]),
-               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters,
-               "undefined": one.undefined}
+               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters}
             for estimate, one in found.items()
         ]  # fmt: skip
     groups = list(units[0].group) if units else []
@@ -171,13 +172,12 @@ def _corrected_estimate_rows(
         {"estimate": "judge_alone", **_alone(everything, "judged", None, share=units.is_share)},
         {"estimate": "labels_alone",
          **_alone(labelled, "said", units.weights, share=units.is_share)},
-        {"estimate": "ppi", "value": mean.value, "low": mean.low, "high": mean.high,
+        {"estimate": "ppi", **as_columns(mean, *_ESTIMATE),
          "weight": mean.weight if mean.value is not None else None,
-         "replication_share": _replication_share(units, mean), "undefined": mean.undefined},
+         "replication_share": _replication_share(units, mean)},
     ]  # fmt: skip
     if rate is not None:
-        rows.append({"estimate": "rogan_gladen", "value": rate.value, "low": rate.low,
-                     "high": rate.high, "undefined": rate.undefined})  # fmt: skip
+        rows.append({"estimate": "rogan_gladen", **as_columns(rate, *_ESTIMATE)})
     return [row | facts for row in rows]
 
 
