@@ -18,7 +18,6 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.facets import NUISANCE
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
-    BlockChoice,
     CountedJudgments,
     count_judgments,
     greedy_flags,
@@ -203,7 +202,7 @@ class Pair:
 
 
 def pairs_inside(
-    frame: pl.LazyFrame, by: Sequence[str] | None, block: BlockChoice, right: Sequence[str] = ()
+    frame: pl.LazyFrame, by: Sequence[str] | None, right: Sequence[str] = ()
 ) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
 
@@ -212,7 +211,7 @@ def pairs_inside(
     Examples
     --------
     >>> rows = {"item_id": ["q"] * 3, "judge": ["x", "y", "z"], "verdict": ["A"] * 3}
-    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"], 0)]
+    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"])]
     [('x', 'y'), ('x', 'z'), ('y', 'z')]
     """
     if not by:
@@ -223,7 +222,7 @@ def pairs_inside(
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
     extra = [*labels_by_default(frame, columns), *right]
-    everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
+    everything = count_judgments(frame, by=[*default, *by], extra=extra)
     counted = sampled(everything)
     shared = tuple(
         name
@@ -272,7 +271,6 @@ def compared_level_pairs(
     frame_a: pl.LazyFrame,
     frame_b: pl.LazyFrame,
     by: Sequence[str] | None,
-    block: BlockChoice,
     names: tuple[str, str],
     right: Sequence[str] = (),
 ) -> Iterator[Pair]:
@@ -282,7 +280,7 @@ def compared_level_pairs(
     --------
     >>> ours = pl.LazyFrame({"item_id": ["q"], "judge": ["x"], "verdict": ["A"]})
     >>> theirs = pl.LazyFrame({"item_id": ["q"], "judge": ["y"], "verdict": ["A"]})
-    >>> [pair.key for pair in compared_level_pairs(ours, theirs, None, 0, ("old", "new"))]
+    >>> [pair.key for pair in compared_level_pairs(ours, theirs, None, ("old", "new"))]
     [{}]
     """
     extra = [
@@ -291,13 +289,12 @@ def compared_level_pairs(
         if name in labels_by_default(frame_b, frame_b.collect_schema().names())
     ]
     all_a, all_b = (
-        count_judgments(one, by=by, block=block, extra=[*extra, *right])
-        for one in (frame_a, frame_b)
+        count_judgments(one, by=by, extra=[*extra, *right]) for one in (frame_a, frame_b)
     )
     if by is None:
         all_a, all_b = (
-            _compared_by_role(all_a, all_b, frame_a, block),
-            _compared_by_role(all_b, all_a, frame_b, block),
+            _compared_by_role(all_a, all_b, frame_a),
+            _compared_by_role(all_b, all_a, frame_b),
         )
     a, b = sampled(all_a), sampled(all_b)
     if by is None:
@@ -318,12 +315,12 @@ def compared_level_pairs(
 
 
 def _compared_by_role(
-    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: BlockChoice
+    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame
 ) -> CountedJudgments:
     """Tell roles apart where the other side has several of them, though this one has one."""
     if "role" not in other.groups or "role" in one_side.groups or "role" not in one_side.columns:
         return one_side
-    return count_judgments(frame, by=[*one_side.groups, "role"], block=block, extra=one_side.extra)
+    return count_judgments(frame, by=[*one_side.groups, "role"], extra=one_side.extra)
 
 
 def _greedy_notes(a: Flag | None, b: Flag | None) -> tuple[tuple[Noted, str | None], ...]:

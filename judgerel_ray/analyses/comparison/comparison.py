@@ -33,7 +33,7 @@ from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.files.labelled import READ
-from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
+from judgerel_ray.counting.groups.grouping import varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import (
@@ -86,7 +86,6 @@ def compare_judgments(
     tolerance: float | None = None,
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
-    block: BlockChoice = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
     confidence: float = 0.95,
@@ -124,9 +123,9 @@ def compare_judgments(
     policies = [known for name in missing for known in MISSING if known == name]
     right = _label_columns_compared(coefficients, frames)
     if frame_b is None:
-        pairs = tuple(pairs_inside(frames[0], by, block, right))
+        pairs = tuple(pairs_inside(frames[0], by, right))
     else:
-        pairs = tuple(compared_level_pairs(frames[0], frames[1], by, block, names, right))
+        pairs = tuple(compared_level_pairs(frames[0], frames[1], by, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)

@@ -25,7 +25,7 @@ from judgerel_ray.analyses.confusion.groups import (
     scale_steps,
 )
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
-from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
+from judgerel_ray.analyses.confusion.tables import JudgmentWorth, ScoreWorth
 from judgerel_ray.core.codes import Noted
 from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import flag_columns
@@ -275,17 +275,6 @@ OWN_PROBABILITY = "probability_of_verdict"
 """Scores that took no matrix: of replications, and of the verdict where no assessment was shown."""
 _SIGNED = ("signed_margin", "suggestibility")
 _IN_NATS = ("entropy", "mutual_information")
-
-
-def no_baselines() -> pl.DataFrame:
-    """Give the table of plain scores that holds none.
-
-    Examples
-    --------
-    >>> no_baselines().height
-    0
-    """
-    return PlainScores.frame()
 
 
 def score_table(

@@ -277,6 +277,7 @@ def _correction_label_need(units: Units, mean: PpiMean, width: float) -> dict[st
 
 
 _LEAST = 3
+_RESAMPLES = 200
 
 
 def agreed_tables(
@@ -284,7 +285,6 @@ def agreed_tables(
     *,
     by: Sequence[str] | None = None,
     positive: str | None = None,
-    resamples: int = 200,
     seed: int = 0,
 ) -> CorrectionTables:
     """Estimate pass rates, and how judges err, from judges alone."""
@@ -305,9 +305,7 @@ def agreed_tables(
     n, value = pl.col("n"), pl.col("value")
     shares = rows.group_by("judge", *unit).agg(passed=(n * value).sum() / n.sum())
     found = [
-        _unlabelled_corrected_rows(
-            dict(zip(groups, key, strict=True)), part, resamples=resamples, seed=seed
-        )
+        _unlabelled_corrected_rows(dict(zip(groups, key, strict=True)), part, seed=seed)
         for key, part in parts_by(shares, groups).items()
     ]
     kinds = {name: shares.schema[name] for name in groups}
@@ -318,7 +316,7 @@ def agreed_tables(
 
 
 def _unlabelled_corrected_rows(
-    group: dict[str, object], part: pl.DataFrame, *, resamples: int, seed: int
+    group: dict[str, object], part: pl.DataFrame, *, seed: int
 ) -> tuple[dict[str, object], list[dict[str, object]]]:
     """One group's row, and a row a judge."""
     unit = [name for name in part.columns if name not in ("judge", "passed", *group)]
@@ -334,7 +332,7 @@ def _unlabelled_corrected_rows(
     votes = np.nan_to_num(np.stack([1 - passed_NJ, passed_NJ], axis=2))
     question = [one for one in ("benchmark", "item_id") if one in wide.columns]
     clusters = wide.select(pl.struct(question).rank("dense")).to_series().to_numpy()
-    found = dawid_skene(votes, clusters_N=clusters, resamples=resamples, seed=seed)
+    found = dawid_skene(votes, clusters_N=clusters, resamples=_RESAMPLES, seed=seed)
     row = facts | {
         "value": float(found.rates_V[1]), "low": float(found.low_V[1]),
         "high": float(found.high_V[1]), "effective": found.effective,
