@@ -91,7 +91,7 @@ class ComparedSides:
                 n_categories=n_categories,
                 clusters_U=found.clusters_U[half],
             )
-            for half in halves(self.rows, self.unit)
+            for half in units_by_side(self.rows, self.unit)
         ]
 
     def of_swaps(self, value: pl.Expr) -> list[QuestionTerms]:
@@ -106,7 +106,7 @@ class ComparedSides:
                 orders[half],
                 clusters_U=found.clusters_U[half],
             )
-            for half in halves(self.rows, self.unit)
+            for half in units_by_side(self.rows, self.unit)
         ]
 
     def of_places(self, n_places: int) -> list[QuestionTerms]:
@@ -118,11 +118,13 @@ class ComparedSides:
         labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
         return [
             position_terms(labels[half], questions_Q=found.clusters_U[half])
-            for half in halves(self.rows, unit)
+            for half in units_by_side(self.rows, unit)
         ]
 
 
-def halves(rows: pl.DataFrame, unit: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def units_by_side(
+    rows: pl.DataFrame, unit: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the units of the first side, and of the second: the side is what sorts them first."""
     sides = rows.select(unit).unique()[SIDE]
     n_first = int((sides == 0).sum())

@@ -20,9 +20,9 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     Row,
     compared_level_pairs,
     compared_sides,
-    halves,
     on_shared_levels,
     pairs_inside,
+    units_by_side,
 )
 from judgerel_ray.analyses.comparison.tables import Comparisons
 from judgerel_ray.blocks.words import estimator_words
@@ -114,8 +114,8 @@ def compare_judgments(
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
     categories = n_categories or {}
     menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
-    given = [frame_a] if frame_b is None else [frame_a, frame_b]
-    frames, shown = _compared_by_places(given, known=n_options is not None)
+    sides = [frame_a] if frame_b is None else [frame_a, frame_b]
+    frames, shown = _compared_by_places(sides, known=n_options is not None)
     _refuse_names(coefficients or ())
     if unknown := [name for name in missing if name not in MISSING]:
         expected = f"expected one of {', '.join(MISSING)}"
@@ -475,7 +475,7 @@ def _coefficient_difference(asked: _Comparison) -> tuple[Difference, tuple[int, 
     if name == "valid_rate":
         value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
     found = unit_counts(both, value, unit=unit, cluster=cluster)
-    first, second = halves(both, unit)
+    first, second = units_by_side(both, unit)
     counts = found.counts_UV
     if name == "valid_rate":
         counts = np.zeros((len(counts), 2), dtype=np.int64)

@@ -103,11 +103,11 @@ def correction_tables(
         )
         if width is not None:
             rows["budget"].append(one.group | _correction_label_need(one, mean, width))
-    place = {id(one): n for n, one in enumerate(units)}
-    for a, b, differing in pairs_of(units, labelled_by):
-        by_mean = ppi_difference(means[place[id(a)]], means[place[id(b)]])
+    for place_a, place_b, differing in pairs_of(units, labelled_by):
+        a, b = units[place_a], units[place_b]
+        by_mean = ppi_difference(means[place_a], means[place_b])
         found: dict[str, PpiMean | CorrectedRate] = {"ppi": by_mean}
-        rate_a, rate_b = rates[place[id(a)]], rates[place[id(b)]]
+        rate_a, rate_b = rates[place_a], rates[place_b]
         if rate_a is not None and rate_b is not None:
             found["rogan_gladen"] = rogan_gladen_difference(rate_a, rate_b)
         rows["differences"] += [
@@ -335,9 +335,8 @@ def _unlabelled_corrected_rows(
     found = dawid_skene(votes, clusters_N=clusters, resamples=_RESAMPLES, seed=seed)
     row = facts | {
         "value": float(found.rates_V[1]), "low": float(found.low_V[1]),
-        "high": float(found.high_V[1]), "effective": found.effective,
-        "effective_null": found.effective_null, "effective_null_sd": found.effective_null_sd,
-        "p_correlated": found.p_correlated,
+        "high": float(found.high_V[1]),
+        **as_columns(found, "effective", "effective_null", "effective_null_sd", "p_correlated"),
     }  # fmt: skip
     judges = [
         {"judge": name, "judge_alone": float(np.nanmean(passed_NJ[:, j])),
