@@ -475,7 +475,8 @@ def _coefficient_difference(asked: _Comparison) -> tuple[Difference, tuple[int, 
     if name == "valid_rate":
         value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
     found = unit_counts(both, value, unit=unit, cluster=cluster)
-    first, second = units_by_side(both, unit)
+    n_first = units_by_side(both, unit)[0].size
+    first, second = slice(None, n_first), slice(n_first, None)
     counts = found.counts_UV
     if name == "valid_rate":
         counts = np.zeros((len(counts), 2), dtype=np.int64)
