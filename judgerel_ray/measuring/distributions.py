@@ -17,9 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.groups.rated import RatedGroup, rated_groups
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
 from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
+from judgerel_ray.protocols import labels_for
 from judgerel_ray.stats import (
     Coefficient,
     limit_coefficients,
@@ -28,6 +30,7 @@ from judgerel_ray.stats import (
     weighted_scores,
 )
 from judgerel_ray.stats.verdict_distributions.limits import score_limit, weighted_bounds
+from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.tables import Distributions
 
 PLACE = (
@@ -338,6 +341,21 @@ def _measured_variance_split(part: pl.DataFrame) -> dict[str, object]:
         "largest_shift": float(np.nanmax(shift)),
         "n_replications": part.height,
     }
+
+
+_LABELS = labels_for(26 + 26 * 26)
+
+
+def verdicts_with_probabilities(run: RunDirectory, columns: Sequence[str]) -> pl.LazyFrame:
+    """Join replies that compared options with what was read at their verdicts, and its place."""
+    compared = of_protocols(lambda one: one.compares) & (pl.col("role") == "judge")
+    place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
+    return (
+        scan_judgments(run)
+        .filter(compared)
+        .select("key", "outcome", *columns, place.cast(pl.Int32).alias("place"))
+        .join(scan_completions(run, columns=("key", "logprobs")), on="key", how="inner")
+    )
 
 
 def verdict_shares(

@@ -39,16 +39,15 @@ from judgerel_ray.analyses.advice.plans import (
     split_rows,
     varied,
 )
-from judgerel_ray.analyses.advice.tables import TABLES, Needs
+from judgerel_ray.analyses.advice.tables import TABLES
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.counting.groups.grouping import BlockChoice
 from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import by_place
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY, Missing
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.order_effects import read_places
 from judgerel_ray.measuring.reliability import FAILS, MEETS, UNDECIDED
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
@@ -80,8 +79,6 @@ def advise_judgments(
     costs: Mapping[str, float] | None = None,
     by: Sequence[str] | None = None,
     nested: Sequence[str] = (),
-    missing: Missing = "category",
-    block: BlockChoice = 0,
     populations: Populations | None = None,
 ) -> Advice:
     """Tell how many replications, prompts, questions and judges a target takes.
@@ -96,11 +93,7 @@ def advise_judgments(
     """
     targets = checked_targets(TARGETS if target is None else target)
     frame = read_by_place(frame, populations)
-    groups = tuple(
-        facet_groups(
-            frame, by=by, nested=nested, missing=missing, block=block, populations=populations
-        )
-    )
+    groups = tuple(facet_groups(frame, by=by, nested=nested, populations=populations))
     keys = key_schema(groups)
     measured = measured_costs(frame, tuple(keys), gpu_seconds=costs)
     tables: dict[str, list[Row]] = {name: [] for name in _TABLES}
@@ -125,7 +118,7 @@ def advise_judgments(
         ).drop(_NUMBER)
         for name, schema in _TABLES.items()
     }
-    return Advice(**found, panel=panel_table(frame, by=by, block=block))
+    return Advice(**found, panel=panel_table(frame, by=by))
 
 
 def _group_rows(
@@ -222,7 +215,7 @@ def need_rows(plan: GroupPlan, targets: Mapping[str, float]) -> Iterator[Row]:
     for name, wanted in targets.items():
         of_means = name in _OF_MEANS and varied(plan.group)
         basis = {
-            **dict.fromkeys(Needs.columns), "target": name, "wanted": wanted,
+            "target": name, "wanted": wanted,
             "conditions": REPRODUCIBILITY if of_means else REPEATABILITY,
         }  # fmt: skip
         if plan.undefined:

@@ -24,7 +24,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.advice.tables import Components
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
@@ -32,7 +31,6 @@ from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.counted import alike_groups
 from judgerel_ray.counting.groups.grouping import (
-    BlockChoice,
     count_judgments,
     greedy_flags,
     sampled,
@@ -247,12 +245,8 @@ def facet_levels(
     [0, 1]
     """
     units = part.select(unit).unique().sort(unit)
-    codes = {}
-    for name in facets:
-        known = units.select(name).unique().sort(name).with_row_index("__level")
-        joined = units.join(known, on=name, nulls_equal=True, maintain_order="left")
-        codes[name] = joined["__level"].to_numpy().astype(np.int64)
-    return codes
+    codes = units.select(pl.struct(name).rank("dense").cast(pl.Int64) - 1 for name in facets)
+    return {name: codes[name].to_numpy() for name in facets}
 
 
 def crossed_facet_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:
@@ -301,7 +295,6 @@ def facet_groups(
     by: Sequence[str] | None = None,
     nested: Sequence[str] = (),
     missing: Missing = "category",
-    block: BlockChoice = 0,
     populations: Populations | None = None,
 ) -> Iterator[FacetGroup]:
     """Lay every group of judgments out as a design, and take its variance apart.
@@ -316,7 +309,7 @@ def facet_groups(
     [4]
     """
     populations = populations or Populations()
-    everything = count_judgments(frame, by=by, block=block)
+    everything = count_judgments(frame, by=by)
     counted = sampled(everything)
     groups, rows = counted.groups, counted.frame
     for name in nested:
@@ -369,7 +362,7 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
         "estimator": estimator_words({"statistic": found.estimator, **flags}),
     }
     if group.replies.are_few:
-        yield {**_advice_without_numbers(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}
+        yield {"undefined": LeadCode.FEW_VERDICTS.value, **basis}
         return
     for one in found.components:
         yield {
@@ -377,17 +370,12 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
             "share": one.share, "low": one.low, "high": one.high,
             "no_interval": "too_few_levels" if found.few_levels else None,
             "n_levels": one.n_levels, "levels_of": found.sizes.get(one.name),
-            "negative": one.negative, "undefined": None, **basis,
+            "negative": one.negative, **basis,
         }  # fmt: skip
     for name, other in found.confounded.items():
-        yield {
-            **_advice_without_numbers(),
-            "component": name,
-            "undefined": f"confounded with {other}",
-            **basis,
-        }
+        yield {"component": name, "undefined": f"confounded with {other}", **basis}
     if found.undefined:
-        yield {**_advice_without_numbers(), "undefined": found.undefined, **basis}
+        yield {"undefined": found.undefined, **basis}
 
 
 def key_schema(groups: Sequence[FacetGroup]) -> dict[str, pl.DataType]:
@@ -454,8 +442,3 @@ def _part(group: FacetGroup, facets: Sequence[str]) -> str:
     if not facets or set(facets) & set(group.drawn):
         return "error"
     return "chosen" if set(facets) <= set(group.chosen) else "wanted"
-
-
-def _advice_without_numbers() -> Row:
-    """A row without numbers."""
-    return dict.fromkeys(name for name in Components.columns if name != "undefined")

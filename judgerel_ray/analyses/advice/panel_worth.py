@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.advice.tables import PanelSizes
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.core.tables import value_columns
-from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, parts_by, sampled
+from judgerel_ray.counting.groups.grouping import count_judgments, parts_by, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, level_of_scale
 from judgerel_ray.stats.agreement.majority import majority_vote
@@ -239,9 +239,7 @@ class Voting:
 Row = dict[str, object]
 
 
-def panel_table(
-    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, block: BlockChoice = 0
-) -> pl.DataFrame:
+def panel_table(frame: pl.LazyFrame, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Look at the judges of every group as a panel.
 
     A panel is of judges that each judge once; where they were asked more often, that tells how
@@ -262,7 +260,7 @@ def panel_table(
     # Benchmarks name their questions alike; gold is carried, for it does not vary inside one.
     identity = [name for name in ("item_id", "benchmark", "gold") if name in columns]
     frame = frame.with_columns(item_id=pl.struct(identity))
-    counted = sampled(count_judgments(frame, by=by, block=block))
+    counted = sampled(count_judgments(frame, by=by))
     groups = tuple(name for name in counted.groups if name != "judge")
     parts = parts_by(counted.frame, groups).items()
     rows = [

@@ -21,8 +21,8 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION, FacetGroup, Row
 from judgerel_ray.analyses.advice.panel_worth import Voting
-from judgerel_ray.analyses.advice.tables import Designs
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.stats.generalizability.component import RESIDUAL
@@ -324,7 +324,7 @@ def design_rows(plan: GroupPlan) -> Iterator[Row]:
     [0.8, 0.889, 0.923]
     """
     if plan.undefined:
-        yield {**dict.fromkeys(Designs.columns), "undefined": plan.undefined}
+        yield {"undefined": plan.undefined}
         return
     for lever in levers(plan):
         sizes = _SIZES if lever == SAME else dict.fromkeys(
@@ -332,24 +332,23 @@ def design_rows(plan: GroupPlan) -> Iterator[Row]:
         )  # fmt: skip
         for n in sizes:
             one = plan.mean_of(n, lever)
-            again = plan.repeated(n) if lever == SAME else None
-            vote = None
-            if lever == SAME and plan.group.kind == "labels" and plan.votes.is_known:
-                vote = plan.votes.stability(n)
-            yield {
+            row = {
                 "design": lever, **lever_levels(plan, lever, n), "n_judgments": n,
-                "generalizability": one.generalizability,
-                "low": one.low, "high": one.high, "no_interval": one.no_interval,
-                "dependability": one.dependability,
-                "repeatability": again.generalizability if again else None,
-                "repeatability_low": again.low if again else None,
-                "repeatability_high": again.high if again else None,
-                "majority_stability": vote.agreement if vote else None,
-                "majority_low": vote.low if vote else None,
-                "majority_high": vote.high if vote else None,
-                "majority_alpha": vote.alpha if vote else None,
+                **as_columns(one, "generalizability", "low", "high", "no_interval",
+                             "dependability"),
                 "undefined": None if one.generalizability is not None else "no_variance",
             }  # fmt: skip
+            if lever == SAME:
+                row |= as_columns(
+                    plan.repeated(n), repeatability="generalizability", repeatability_low="low",
+                    repeatability_high="high",
+                )  # fmt: skip
+            if lever == SAME and plan.group.kind == "labels" and plan.votes.is_known:
+                row |= as_columns(
+                    plan.votes.stability(n), majority_stability="agreement", majority_low="low",
+                    majority_high="high", majority_alpha="alpha",
+                )  # fmt: skip
+            yield row
 
 
 def objects(group: FacetGroup) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import NUISANCE
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
-    BlockChoice,
     CountedJudgments,
     count_judgments,
     greedy_flags,
@@ -71,7 +70,7 @@ class ComparedSides:
 
     def of_coefficient(
         self, name: PairCoefficient, value: pl.Expr, level: Level, n_categories: int
-    ) -> tuple[QuestionTerms, QuestionTerms]:
+    ) -> list[QuestionTerms]:
         """Reproducibility of both sides, by question."""
         found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
         known = self.n_orders is not None and ORDER in self.nuisance
@@ -83,7 +82,7 @@ class ComparedSides:
         )
         numbers = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
         distances = level_distances(found.counts_UV, numbers, level, facets)
-        first, second = (
+        return [
             reproducibility_terms(
                 name,
                 found.counts_UV[half],
@@ -92,45 +91,44 @@ class ComparedSides:
                 n_categories=n_categories,
                 clusters_U=found.clusters_U[half],
             )
-            for half in self._halves()
-        )
-        return first, second
+            for half in units_by_side(self.rows, self.unit)
+        ]
 
-    def of_swaps(self, value: pl.Expr) -> tuple[QuestionTerms, QuestionTerms]:
+    def of_swaps(self, value: pl.Expr) -> list[QuestionTerms]:
         """Swap consistency of both sides, by question."""
         found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
         kept = [name for name in self.unit if name not in (SIDE, ORDER)]
         questions, orders = self._numbers(kept), self._numbers([ORDER])
-        first, second = (
+        return [
             swap_terms(
                 found.counts_UV[half],
                 questions[half],
                 orders[half],
                 clusters_U=found.clusters_U[half],
             )
-            for half in self._halves()
-        )
-        return first, second
+            for half in units_by_side(self.rows, self.unit)
+        ]
 
-    def of_places(self, n_places: int) -> tuple[QuestionTerms, QuestionTerms]:
+    def of_places(self, n_places: int) -> list[QuestionTerms]:
         """Position bias of both sides, by question."""
         unit = (SIDE, *self.cluster, ORDER)
         shown = pl.when(SCORED).then(place())
         found = unit_counts(self.rows, shown, unit=unit, cluster=self.cluster)
         spare = max(0, n_places - found.counts_UV.shape[1])
         labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
-        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(unit).n_unique()).item()
-        first, second = (
+        return [
             position_terms(labels[half], questions_Q=found.clusters_U[half])
-            for half in (slice(None, n_first), slice(n_first, None))
-        )
-        return first, second
+            for half in units_by_side(self.rows, unit)
+        ]
 
-    def _halves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Units of the first side, and of the second; those of the first are sorted before."""
-        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(self.unit).n_unique()).item()
-        n = self.rows.select(pl.struct(self.unit).n_unique()).item()
-        return np.arange(n_first), np.arange(n_first, n)
+
+def units_by_side(
+    rows: pl.DataFrame, unit: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the units of the first side, and of the second: the side is what sorts them first."""
+    sides = rows.select(unit).unique()[SIDE]
+    n_first = int((sides == 0).sum())
+    return np.arange(n_first), np.arange(n_first, sides.len())
 
 
 def on_shared_levels(pair: Pair) -> tuple[Pair, tuple[str, ...]]:
@@ -206,7 +204,7 @@ class Pair:
 
 
 def pairs_inside(
-    frame: pl.LazyFrame, by: Sequence[str] | None, block: BlockChoice, right: Sequence[str] = ()
+    frame: pl.LazyFrame, by: Sequence[str] | None, right: Sequence[str] = ()
 ) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
 
@@ -215,7 +213,7 @@ def pairs_inside(
     Examples
     --------
     >>> rows = {"item_id": ["q"] * 3, "judge": ["x", "y", "z"], "verdict": ["A"] * 3}
-    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"], 0)]
+    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"])]
     [('x', 'y'), ('x', 'z'), ('y', 'z')]
     """
     if not by:
@@ -226,7 +224,7 @@ def pairs_inside(
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
     extra = [*labels_by_default(frame, columns), *right]
-    everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
+    everything = count_judgments(frame, by=[*default, *by], extra=extra)
     counted = sampled(everything)
     shared = tuple(
         name
@@ -275,7 +273,6 @@ def compared_level_pairs(
     frame_a: pl.LazyFrame,
     frame_b: pl.LazyFrame,
     by: Sequence[str] | None,
-    block: BlockChoice,
     names: tuple[str, str],
     right: Sequence[str] = (),
 ) -> Iterator[Pair]:
@@ -285,7 +282,7 @@ def compared_level_pairs(
     --------
     >>> ours = pl.LazyFrame({"item_id": ["q"], "judge": ["x"], "verdict": ["A"]})
     >>> theirs = pl.LazyFrame({"item_id": ["q"], "judge": ["y"], "verdict": ["A"]})
-    >>> [pair.key for pair in compared_level_pairs(ours, theirs, None, 0, ("old", "new"))]
+    >>> [pair.key for pair in compared_level_pairs(ours, theirs, None, ("old", "new"))]
     [{}]
     """
     extra = [
@@ -294,13 +291,12 @@ def compared_level_pairs(
         if name in labels_by_default(frame_b, frame_b.collect_schema().names())
     ]
     all_a, all_b = (
-        count_judgments(one, by=by, block=block, extra=[*extra, *right])
-        for one in (frame_a, frame_b)
+        count_judgments(one, by=by, extra=[*extra, *right]) for one in (frame_a, frame_b)
     )
     if by is None:
         all_a, all_b = (
-            _compared_by_role(all_a, all_b, frame_a, block),
-            _compared_by_role(all_b, all_a, frame_b, block),
+            _compared_by_role(all_a, all_b, frame_a),
+            _compared_by_role(all_b, all_a, frame_b),
         )
     a, b = sampled(all_a), sampled(all_b)
     if by is None:
@@ -321,12 +317,12 @@ def compared_level_pairs(
 
 
 def _compared_by_role(
-    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: BlockChoice
+    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame
 ) -> CountedJudgments:
     """Tell roles apart where the other side has several of them, though this one has one."""
     if "role" not in other.groups or "role" in one_side.groups or "role" not in one_side.columns:
         return one_side
-    return count_judgments(frame, by=[*one_side.groups, "role"], block=block, extra=one_side.extra)
+    return count_judgments(frame, by=[*one_side.groups, "role"], extra=one_side.extra)
 
 
 def _greedy_notes(a: Flag | None, b: Flag | None) -> tuple[tuple[Noted, str | None], ...]:

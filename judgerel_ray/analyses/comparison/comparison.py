@@ -22,6 +22,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     compared_sides,
     on_shared_levels,
     pairs_inside,
+    units_by_side,
 )
 from judgerel_ray.analyses.comparison.tables import Comparisons
 from judgerel_ray.blocks.words import estimator_words
@@ -31,7 +32,7 @@ from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.files.labelled import READ
-from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
+from judgerel_ray.counting.groups.grouping import varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import (
@@ -86,7 +87,6 @@ def compare_judgments(
     tolerance: float | None = None,
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
-    block: BlockChoice = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
     confidence: float = 0.95,
@@ -115,18 +115,18 @@ def compare_judgments(
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
     categories = n_categories or {}
     menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
-    frame_a, frame_b, shown = _compared_by_places(frame_a, frame_b, known=n_options is not None)
+    sides = [frame_a] if frame_b is None else [frame_a, frame_b]
+    frames, shown = _compared_by_places(sides, known=n_options is not None)
     _refuse_names(coefficients or ())
     if unknown := [name for name in missing if name not in MISSING]:
         expected = f"expected one of {', '.join(MISSING)}"
         raise SweepError(f"unknown missing policy {unknown[0]!r}, {expected}")
     policies = [known for name in missing for known in MISSING if known == name]
+    right = _label_columns_compared(coefficients, frames)
     if frame_b is None:
-        right = _label_columns_compared(coefficients, frame_a)
-        pairs = tuple(pairs_inside(frame_a, by, block, right))
+        pairs = tuple(pairs_inside(frames[0], by, right))
     else:
-        right = _label_columns_compared(coefficients, frame_a, frame_b)
-        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names, right))
+        pairs = tuple(compared_level_pairs(frames[0], frames[1], by, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
@@ -134,7 +134,7 @@ def compare_judgments(
         pairs = _measured_alike(pairs)
     if not any(pair.a["item_id"].is_in(pair.b["item_id"].implode()).any() for pair in pairs):
         first = pairs[0]
-        where = {"a": first.names[0], "b": first.names[1]}
+        where = dict(zip(SIDES, first.names, strict=True))
         raise nothing_shared(first.a["item_id"], first.b["item_id"], where)
     if not {*(COMPARED if coefficients is None else coefficients)} <= _WITHIN:
         warn_of(_on_two_scales(pairs))
@@ -150,7 +150,9 @@ def compare_judgments(
     return with_standings(table, tolerance)
 
 
-def _label_columns_compared(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
+def _label_columns_compared(
+    coefficients: Sequence[str] | None, frames: Sequence[pl.LazyFrame]
+) -> list[str]:
     """Columns of what is right, where a coefficient needs them; each side must have them."""
     if OF_LABELS not in (coefficients or ()):
         return []
@@ -171,7 +173,7 @@ def _measured_alike(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         raise SweepError(
             "expected verdicts on both sides, or scores on both, got verdicts and no score in "
             f"{of_verdicts}, scores and no verdict in {of_scores}",
-            where=dict(zip(("a", "b"), pairs[0].names, strict=True)),
+            where=dict(zip(SIDES, pairs[0].names, strict=True)),
             hint="where both rate in numbers, call both columns score (judgerel import table FILE "
             "--column score=verdict --out RATINGS.parquet)",
         )
@@ -277,10 +279,9 @@ def _refuse_names(names: Sequence[str]) -> None:
 
 
 def _compared_by_places(
-    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None, *, known: bool
-) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
+    frames: Sequence[pl.LazyFrame], *, known: bool
+) -> tuple[Sequence[pl.LazyFrame], int | None]:
     """Verdicts by place where items have options of their own, and how many options there are."""
-    frames = [one for one in (frame_a, frame_b) if one is not None]
     if not known:  # else labels were read where options were declared
         read = [placed(one) for one in frames]
         warn_of(dict.fromkeys(note for one in read for note in one.notes))
@@ -291,7 +292,7 @@ def _compared_by_places(
     if len(pairs) == len(frames) and any(one.item_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
-    return frames[0], frames[1] if len(frames) > 1 else None, shown or None
+    return frames, shown or None
 
 
 def _differences_of_pair(
@@ -316,20 +317,16 @@ def _differences_of_pair(
     unit = (SIDE, "item_id", *(name for name in facets if name in varying))
     sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
     ordered = sides is not None and ORDER in sides.nuisance
-    orders = [
-        (one, None)
-        for one in (
-            orders_recorded(_most_orders_compared(both, unit), sides.n_orders)
-            if sides and ordered
-            else ()
-        )
-    ]
+    orders: list[tuple[Noted, str | None]] = []
+    if sides is not None and ordered:
+        most = _most_orders_compared(both, unit)
+        orders = [(one, None) for one in orders_recorded(most, sides.n_orders)]
     names = [*(COMPARED if named is None else named)]
     if named is None and ordered:
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     counted_as = policies if any_without else ("category",)
-    (asked_a, asked_b), asked_both = _question_counts_compared(both, unit)
+    asked_in = (asked_a, asked_b), asked_both = _question_counts_compared(both, unit)
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
@@ -337,7 +334,7 @@ def _differences_of_pair(
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
         asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
-            found, n_sides, n_items = _difference_over_facets(asked, sides)
+            found, (n_sides, n_items) = _difference_over_facets(asked, sides), asked_in
         elif name == OF_LABELS:
             found, n_sides, n_items = _difference_of_label_kappa(asked)
         else:
@@ -427,14 +424,11 @@ class _Comparison(NamedTuple):
     confidence: float
 
 
-def _difference_over_facets(
-    asked: _Comparison, sides: ComparedSides | None
-) -> tuple[Difference, tuple[int, int], int]:
+def _difference_over_facets(asked: _Comparison, sides: ComparedSides | None) -> Difference:
     """A difference of what rests on judgments at several levels of nuisance facets."""
-    both, unit, name, policy, level, tolerance, declared, confidence = asked
+    both, _, name, policy, level, tolerance, declared, confidence = asked
     if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
-        none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
-        return none, *_question_counts_compared(both, unit)
+        return Difference(name=name, undefined="orders_not_crossed", n_questions=0)
     if name == "position_bias" and SHOWN not in both.columns:
         raise SweepError("position_bias needs the column label", where={"coefficient": name})
     value = value_of(policy) if level == "nominal" else number_of_row()
@@ -446,19 +440,13 @@ def _difference_over_facets(
     else:
         chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
         first, second = sides.of_coefficient(chosen, value, level, categories)
-    common = np.intersect1d(first.questions_C, second.questions_C).size
-    if not common:
-        return Difference(name=name, undefined="facets_not_crossed"), *_question_counts_compared(
-            both, unit
-        )
+    if not np.intersect1d(first.questions_C, second.questions_C).size:
+        return Difference(name=name, undefined="facets_not_crossed")
     asked_again = {repeats_known(one.terms_CT.sum(axis=0)) for one in (first, second)}
     if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
         # Judgments at different levels alone agree otherwise than any two do.
-        return Difference(name=name, undefined="repeats_on_one_side"), *_question_counts_compared(
-            both, unit
-        )
-    found = terms_difference(first, second, margin=tolerance, confidence=confidence)
-    return found, *_question_counts_compared(both, unit)
+        return Difference(name=name, undefined="repeats_on_one_side")
+    return terms_difference(first, second, margin=tolerance, confidence=confidence)
 
 
 def _difference_of_label_kappa(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
@@ -488,25 +476,26 @@ def _coefficient_difference(asked: _Comparison) -> tuple[Difference, tuple[int, 
     if name == "valid_rate":
         value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
     found = unit_counts(both, value, unit=unit, cluster=cluster)
-    # Units are sorted, those of a first.
-    n_first = both.filter(__side=0).select(pl.struct(unit).n_unique()).item()
+    n_first = units_by_side(both, unit)[0].size
+    first, second = slice(None, n_first), slice(n_first, None)
     counts = found.counts_UV
     if name == "valid_rate":
         counts = np.zeros((len(counts), 2), dtype=np.int64)
         counts[:, [int(one) for one in found.values]] = found.counts_UV
     difference = paired_difference(
-        counts[:n_first],
-        counts[n_first:],
+        counts[first],
+        counts[second],
         _compared_statistic(name, found, level, _compared_categories(both, policy, declared)),
-        first_clusters_U=found.clusters_U[:n_first],
-        second_clusters_U=found.clusters_U[n_first:],
+        first_clusters_U=found.clusters_U[first],
+        second_clusters_U=found.clusters_U[second],
         margin=tolerance,
         confidence=confidence,
     )
-    halves = slice(None, n_first), slice(n_first, None)
-    in_a, in_b = (np.unique(found.clusters_U[half]) for half in halves)
+    in_a, in_b = (np.unique(found.clusters_U[half]) for half in (first, second))
     n_common = np.intersect1d(in_a, in_b).size
-    once = any(len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in halves)
+    once = any(
+        len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in (first, second)
+    )
     if difference.undefined == "no_common_questions" and n_common and once:
         # There are common questions; one side has no two replications of any to compare.
         difference = replace(difference, undefined="single_replication")

@@ -19,11 +19,11 @@ from judgerel_ray.analyses.confusion.confusion import (
 )
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.show import uncertainty_sections
+from judgerel_ray.analyses.confusion.tables import PlainScores
 from judgerel_ray.analyses.confusion.worth import (
     ENTROPY_OF_REPLICATIONS,
     OWN_PROBABILITY,
     SHARE_OF_REPLICATIONS,
-    no_baselines,
 )
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.criterion import first_part
@@ -83,7 +83,7 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         for _, part in drawn.group_by("judge", "benchmark", "temperature", maintain_order=True)
         for row in _votes_beside_uncertainty(part.sort(*_ITEM, *order, nulls_last=True))
     ]
-    votes = pl.DataFrame(rows, schema=no_baselines().schema)
+    votes = pl.DataFrame(rows, schema=PlainScores.dtypes)
     return pl.concat([votes, _token_probability(run, tokens)])
 
 
@@ -124,7 +124,7 @@ def _votes_beside_uncertainty(part: pl.DataFrame) -> Iterator[dict[str, object]]
 
 def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     """Probability of each verdict as distributions give it; nothing where the run has none."""
-    empty = no_baselines()
+    empty = PlainScores.frame()
     if not run.exists(DISTRIBUTIONS):
         return empty
     took = pl.col("prompt_tokens").fill_null(0) + pl.col("completion_tokens")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
+from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core.tables import GroupColumns, as_columns, value_columns
 from judgerel_ray.stats import (
     LabelEdges,
@@ -379,7 +380,4 @@ def _uncertainty_group_name(
         for column in columns
         if column in ACROSS or len({group.name[column] for group in groups}) > 1
     ]
-    return ", ".join(
-        f"temperature {name[column]:g}" if column == "temperature" else str(name[column])
-        for column in varying
-    )
+    return group_label(name, varying)

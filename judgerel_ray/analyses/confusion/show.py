@@ -40,6 +40,7 @@ from judgerel_ray.blocks.blocks import (
     Tint,
     counts,
     key_columns,
+    numeric,
     rounded,
 )
 from judgerel_ray.blocks.words import (
@@ -68,11 +69,10 @@ def _lead_of_uncertainty(worth: pl.DataFrame) -> list[Block]:
 
     def shown(head: str, name: str) -> Column:
         quantities = [row.get(name, nothing) for row in rows]
-        return Column(
-            head=head,
-            cells=[percent(one["value"]) for one in quantities],
-            small=[percent_interval(one["low"], one["high"]) for one in quantities],
-            is_number=True,
+        return numeric(
+            head,
+            [percent(one["value"]) for one in quantities],
+            [percent_interval(one["low"], one["high"]) for one in quantities],
         )
 
     ranks = [row.get("auroc", nothing) for row in rows]
@@ -83,11 +83,10 @@ def _lead_of_uncertainty(worth: pl.DataFrame) -> list[Block]:
         shown("right where uncertainty is low", "accuracy_low"),
         shown("right where it is high", "accuracy_high"),
         shown("share of low", "share_low"),
-        Column(
-            head="AUROC of the margin",
-            cells=[number(one["value"], 2) for one in ranks],
-            small=[_uncertainty_interval_cell(one) for one in ranks],
-            is_number=True,
+        numeric(
+            "AUROC of the margin",
+            [number(one["value"], 2) for one in ranks],
+            [_uncertainty_interval_cell(one) for one in ranks],
         ),
         Column(
             head="remark", cells=[_uncertainty_group_remark(row) for row in rows], kind="remark"

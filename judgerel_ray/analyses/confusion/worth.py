@@ -25,7 +25,7 @@ from judgerel_ray.analyses.confusion.groups import (
     scale_steps,
 )
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
-from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
+from judgerel_ray.analyses.confusion.tables import JudgmentWorth, ScoreWorth
 from judgerel_ray.core.codes import Noted
 from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import flag_columns
@@ -43,7 +43,7 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.confusion.labels import LabelAccuracy
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 
@@ -277,17 +277,6 @@ _SIGNED = ("signed_margin", "suggestibility")
 _IN_NATS = ("entropy", "mutual_information")
 
 
-def no_baselines() -> pl.DataFrame:
-    """Give the table of plain scores that holds none.
-
-    Examples
-    --------
-    >>> no_baselines().height
-    0
-    """
-    return PlainScores.frame()
-
-
 def score_table(
     groups: Sequence[JudgedGroup],
     baselines: pl.DataFrame | None = None,
@@ -431,8 +420,7 @@ def _uncertainty_mean_ends(
         return None, None
     sums, counts = np.bincount(place, weights=values_N), np.bincount(place)
     left_out = (sums.sum() - sums) / (counts.sum() - counts)
-    error = float(np.sqrt((n_texts - 1) / n_texts * ((left_out - left_out.mean()) ** 2).sum()))
-    half = t_quantile(n_texts - 1, 0.95) * error
+    half = t_quantile(n_texts - 1, 0.95) * jackknife_error(left_out)
     mean = float(values_N.mean())
     return max(within[0], mean - half), min(within[1], mean + half)
 

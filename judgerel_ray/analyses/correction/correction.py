@@ -19,6 +19,7 @@ from judgerel_ray.analyses.correction.tables import TABLES, AgreedJudges, Agreed
 from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.schema import Schema
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.counting.groups.grouping import parts_by
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
@@ -42,6 +43,7 @@ FEW = 50
 """Labels below which coverage was not shown (docs/correcting.md)."""
 
 
+_ESTIMATE = ("value", "low", "high", "undefined")
 _SCHEMAS = {
     name: schema for name, schema in TABLES["correct"].items() if name not in ("agreed", "judges")
 }
@@ -101,20 +103,19 @@ def correction_tables(
         )
         if width is not None:
             rows["budget"].append(one.group | _correction_label_need(one, mean, width))
-    place = {id(one): n for n, one in enumerate(units)}
-    for a, b, differing in pairs_of(units, labelled_by):
-        by_mean = ppi_difference(means[place[id(a)]], means[place[id(b)]])
+    for place_a, place_b, differing in pairs_of(units, labelled_by):
+        a, b = units[place_a], units[place_b]
+        by_mean = ppi_difference(means[place_a], means[place_b])
         found: dict[str, PpiMean | CorrectedRate] = {"ppi": by_mean}
-        rate_a, rate_b = rates[place[id(a)]], rates[place[id(b)]]
+        rate_a, rate_b = rates[place_a], rates[place_b]
         if rate_a is not None and rate_b is not None:
             found["rogan_gladen"] = rogan_gladen_difference(rate_a, rate_b)
         rows["differences"] += [
             {name: value for name, value in a.group.items() if name != differing}
             | {"differing": differing, "a": str(a.group[differing]), "b": str(b.group[differing]),
-               "estimate": estimate, "value": one.value, "low": one.low, "high": one.high,
+               "estimate": estimate, **as_columns(one, *_ESTIMATE),
                "judge_alone": _mean(a.frame["judged"]) - _mean(b.frame["judged"]),
-               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters,
-               "undefined": one.undefined}
+               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters}
             for estimate, one in found.items()
         ]  # fmt: skip
     groups = list(units[0].group) if units else []
@@ -171,13 +172,12 @@ def _corrected_estimate_rows(
         {"estimate": "judge_alone", **_alone(everything, "judged", None, share=units.is_share)},
         {"estimate": "labels_alone",
          **_alone(labelled, "said", units.weights, share=units.is_share)},
-        {"estimate": "ppi", "value": mean.value, "low": mean.low, "high": mean.high,
+        {"estimate": "ppi", **as_columns(mean, *_ESTIMATE),
          "weight": mean.weight if mean.value is not None else None,
-         "replication_share": _replication_share(units, mean), "undefined": mean.undefined},
+         "replication_share": _replication_share(units, mean)},
     ]  # fmt: skip
     if rate is not None:
-        rows.append({"estimate": "rogan_gladen", "value": rate.value, "low": rate.low,
-                     "high": rate.high, "undefined": rate.undefined})  # fmt: skip
+        rows.append({"estimate": "rogan_gladen", **as_columns(rate, *_ESTIMATE)})
     return [row | facts for row in rows]
 
 
@@ -277,6 +277,7 @@ def _correction_label_need(units: Units, mean: PpiMean, width: float) -> dict[st
 
 
 _LEAST = 3
+_RESAMPLES = 200
 
 
 def agreed_tables(
@@ -284,7 +285,6 @@ def agreed_tables(
     *,
     by: Sequence[str] | None = None,
     positive: str | None = None,
-    resamples: int = 200,
     seed: int = 0,
 ) -> CorrectionTables:
     """Estimate pass rates, and how judges err, from judges alone."""
@@ -305,9 +305,7 @@ def agreed_tables(
     n, value = pl.col("n"), pl.col("value")
     shares = rows.group_by("judge", *unit).agg(passed=(n * value).sum() / n.sum())
     found = [
-        _unlabelled_corrected_rows(
-            dict(zip(groups, key, strict=True)), part, resamples=resamples, seed=seed
-        )
+        _unlabelled_corrected_rows(dict(zip(groups, key, strict=True)), part, seed=seed)
         for key, part in parts_by(shares, groups).items()
     ]
     kinds = {name: shares.schema[name] for name in groups}
@@ -318,7 +316,7 @@ def agreed_tables(
 
 
 def _unlabelled_corrected_rows(
-    group: dict[str, object], part: pl.DataFrame, *, resamples: int, seed: int
+    group: dict[str, object], part: pl.DataFrame, *, seed: int
 ) -> tuple[dict[str, object], list[dict[str, object]]]:
     """One group's row, and a row a judge."""
     unit = [name for name in part.columns if name not in ("judge", "passed", *group)]
@@ -334,12 +332,11 @@ def _unlabelled_corrected_rows(
     votes = np.nan_to_num(np.stack([1 - passed_NJ, passed_NJ], axis=2))
     question = [one for one in ("benchmark", "item_id") if one in wide.columns]
     clusters = wide.select(pl.struct(question).rank("dense")).to_series().to_numpy()
-    found = dawid_skene(votes, clusters_N=clusters, resamples=resamples, seed=seed)
+    found = dawid_skene(votes, clusters_N=clusters, resamples=_RESAMPLES, seed=seed)
     row = facts | {
         "value": float(found.rates_V[1]), "low": float(found.low_V[1]),
-        "high": float(found.high_V[1]), "effective": found.effective,
-        "effective_null": found.effective_null, "effective_null_sd": found.effective_null_sd,
-        "p_correlated": found.p_correlated,
+        "high": float(found.high_V[1]),
+        **as_columns(found, "effective", "effective_null", "effective_null_sd", "p_correlated"),
     }  # fmt: skip
     judges = [
         {"judge": name, "judge_alone": float(np.nanmean(passed_NJ[:, j])),

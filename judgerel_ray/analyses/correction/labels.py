@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from shlex import quote
 from typing import TypedDict
 
@@ -479,8 +480,8 @@ def _some(units: pl.DataFrame) -> str:
     return ", ".join(map(repr, units["item_id"].unique(maintain_order=True).head(3)))
 
 
-def pairs_of(units: Sequence[Units], labels: Sequence[str]) -> Iterator[tuple[Units, Units, str]]:
-    """Pair groups that differ in one column that labels have: systems judged by one judge.
+def pairs_of(units: Sequence[Units], labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Pair places of groups that differ in one column that labels have: systems of one judge.
 
     Examples
     --------
@@ -488,12 +489,10 @@ def pairs_of(units: Sequence[Units], labels: Sequence[str]) -> Iterator[tuple[Un
     ...     group = {"judge": judge, "responder": responder}
     ...     return Units(group=group, frame=pl.DataFrame(), is_rate=True)
     >>> found = [of("j", "a"), of("j", "b"), of("k", "a")]
-    >>> [(a.group["responder"], b.group["responder"], c) for a, b, c in
-    ...  pairs_of(found, ["responder"])]
-    [('a', 'b', 'responder')]
+    >>> [*pairs_of(found, ["responder"])]
+    [(0, 1, 'responder')]
     """
-    for place, a in enumerate(units):
-        for b in units[place + 1 :]:
-            apart = [name for name, value in a.group.items() if b.group[name] != value]
-            if len(apart) == 1 and apart[0] in labels:
-                yield a, b, apart[0]
+    for (a, one), (b, other) in combinations(enumerate(one.group for one in units), 2):
+        apart = [name for name, value in one.items() if other[name] != value]
+        if len(apart) == 1 and apart[0] in labels:
+            yield a, b, apart[0]

@@ -18,8 +18,8 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     estimates,
+    numeric,
     rounded,
-    row_columns,
     texts,
 )
 from judgerel_ray.blocks.short import Row
@@ -101,11 +101,11 @@ def _corrected_beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -
     rows = estimates.filter(estimate="ppi").to_dicts()
     known = {tuple(row[name] for name in names): row for row in rows}
     found = [known.get(tuple(group.get(name) for name in names)) for group in groups]
-    return Column(
-        head="score, corrected by labels", is_number=True,
-        cells=["-" if row is None else number(row["value"]) for row in found],
-        small=["" if row is None else interval(row) for row in found],
-    )  # fmt: skip
+    return numeric(
+        "score, corrected by labels",
+        ["-" if row is None else number(row["value"]) for row in found],
+        ["" if row is None else interval(row) for row in found],
+    )
 
 
 def _corrected_score_lead(part: Sequence[Row], keys: Sequence[str]) -> str:
@@ -176,17 +176,13 @@ def caution_words(row: Row) -> list[str]:
 
 def _corrected_estimate_table(part: Sequence[Row], label: str) -> Table:
     """Four estimates of one group."""
-    lines = [
-        [
-            "" if row["weight"] is None else number(row["weight"], 2),
-            "" if row["replication_share"] is None else percent(row["replication_share"]),
-        ]
-        for row in part
-    ]
+    weights = ["" if row["weight"] is None else number(row["weight"], 2) for row in part]
+    shares = [row["replication_share"] for row in part]
     columns = [
         texts("estimate", part, lambda row: _HEADS[str(row["estimate"])]),
         estimates(f"{part[0]['measure']} [95 %]", part, "value"),
-        *row_columns(["weight", "own noise"], lines),
+        numeric("weight", weights),
+        numeric("own noise", ["" if share is None else percent(share) for share in shares]),
         texts("not given", part, _why_not_corrected, "remark"),
     ]
     return Table(f"Estimates: {label}" if label else "Estimates", columns, cards=True)

@@ -13,19 +13,18 @@ from judgerel_ray.analyses.distributions.show import distribution_sections, sett
 from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
-from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.distributions import (
     limit_table,
     reasoning_table,
+    verdicts_with_probabilities,
     weighted_summary,
     weighted_table,
     width_table,
 )
 from judgerel_ray.measuring.page_data import PageData
-from judgerel_ray.protocols import labels_for
-from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
+from judgerel_ray.store import RunDirectory, reading
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
 
 
@@ -51,7 +50,6 @@ def run_weighted(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 _COLUMNS = ("judge", "benchmark", "item_id", "template", "option_order", "temperature", "top_k")
-_LABELS = labels_for(26 + 26 * 26)
 
 
 def run_reasoning(run: RunDirectory) -> pl.DataFrame:
@@ -63,17 +61,9 @@ def run_reasoning(run: RunDirectory) -> pl.DataFrame:
             where={"run": run.url},
             hint="verdict_logprobs = true in an [[ask]] of best_of does",
         )
-    scored = (pl.col("role") == "judge") & (of_protocols(lambda one: one.compares))
-    judged = scan_judgments(run).filter(scored & (pl.col("outcome") != "failed"))
-    texts = scan_completions(run, columns=("key", "logprobs"))
-    place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
+    replies = verdicts_with_probabilities(run, _COLUMNS).filter(pl.col("outcome") != "failed")
     with reading(run.url):
-        rows = (
-            judged.select("key", *_COLUMNS, place.cast(pl.Int32).alias("place"))
-            .join(texts, on="key", how="inner")
-            .sort("judge", "benchmark", "temperature", "item_id", "key")
-            .collect()
-        )
+        rows = replies.sort("judge", "benchmark", "temperature", "item_id", "key").collect()
     return reasoning_table(rows)
 
 

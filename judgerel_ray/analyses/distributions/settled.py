@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from judgerel_ray.core.tables import as_columns
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.intervals.stopping import (
     StoppingRule,
@@ -87,9 +88,7 @@ def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
                 **totals.row(0, named=True),
                 "used": sum(ended["replications"]) / sum(ended["most"]) if ended.height else None,
                 "settled_share": stable.value,
-                "low": stable.low,
-                "high": stable.high,
-                "estimator": stable.method,
+                **as_columns(stable, "low", "high", estimator="method"),
             }
         )
     return pl.DataFrame(groups)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from judgerel_ray.blocks.blocks import (
@@ -17,13 +19,16 @@ from judgerel_ray.blocks.blocks import (
     Table,
     counts,
     key_columns,
+    numeric,
     rounded,
     row_columns,
+    texts,
 )
 from judgerel_ray.blocks.words import (
     Row,
     cell,
     coefficient_name,
+    ends_of,
     estimate,
     group_columns,
     group_label,
@@ -155,22 +160,19 @@ def _limit_table(limits: pl.DataFrame) -> Table:
     """Every coefficient, a row a judge, benchmark, way of rating and temperature."""
     by = group_columns(limits)
     parts = limits.partition_by(by, maintain_order=True)
-    found = [{row["coefficient"]: row for row in part.iter_rows(named=True)} for part in parts]
+    by_group = [{row["coefficient"]: row for row in part.iter_rows(named=True)} for part in parts]
     first = [part.row(0, named=True) for part in parts]
 
     def column(name: str) -> Column:
-        rows = [group_rows[name] for group_rows in found]
-        return Column(
-            head=coefficient_name({"coefficient": name, "measurement": None}),
-            cells=[
-                number(row["value"]) if row["undefined"] is None else reason(row["undefined"])
-                for row in rows
-            ],
-            small=[interval(row) for row in rows],
-            is_number=True,
-        )
+        rows = [group_rows[name] for group_rows in by_group]
+        head = coefficient_name({"coefficient": name, "measurement": None})
+        found = [
+            number(row["value"]) if row["undefined"] is None else reason(row["undefined"])
+            for row in rows
+        ]
+        return numeric(head, found, [interval(row) for row in rows])
 
-    levels = [group_rows[_ALPHA]["measurement"] for group_rows in found]
+    levels = [group_rows[_ALPHA]["measurement"] for group_rows in by_group]
     columns = [
         *key_columns(first, by),
         counts("questions", [row["n_items"] for row in first]),
@@ -178,7 +180,7 @@ def _limit_table(limits: pl.DataFrame) -> Table:
             head="level of alpha",
             cells=["" if set(levels) == {"nominal"} else str(level) for level in levels],
         ),
-        *(column(name) for name in found[0]),
+        *(column(name) for name in by_group[0]),
     ]
     caption = (
         "Coefficients in the limit of infinitely many replications, with 95 % intervals over "
@@ -234,19 +236,13 @@ def _distribution_width_table(widths: pl.DataFrame) -> list[Block]:
         "are apart; open is the probability of replies that were not followed to a verdict."
     )
     rows = widths.to_dicts()
-    names = {
-        "width, mean": "mean_width",
-        "width, largest": "largest_width",
-        "open, mean": "mean_open",
-        "open, largest": "largest_open",
-    }
     columns = [
         *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
         counts("questions", [row["n_questions"] for row in rows]),
-        *row_columns(
-            [*names],
-            [[_distribution_width_cell(row[name]) for name in names.values()] for row in rows],
-        ),
+        _distribution_width_column("width, mean", rows, "mean_width"),
+        _distribution_width_column("width, largest", rows, "largest_width"),
+        _distribution_width_column("open, mean", rows, "mean_open"),
+        _distribution_width_column("open, largest", rows, "largest_open"),
         counts("questions settled", [row["n_settled"] for row in rows]),
     ]
     caption = (
@@ -266,21 +262,14 @@ def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     """
     if split.is_empty():
         return [Paragraph("no reply with probabilities at its verdict has landed")]
-    lines = []
-    for row in split.iter_rows(named=True):
-        parts = [row[name] for name in ("agreement", "reasoning", "verdict")]
-        ends = {"value": row["ratio"], "low": row["ratio_low"], "high": row["ratio_high"]}
-        lines.append(
-            [
-                group_label(row, ["judge", "benchmark", "temperature"]),
-                *("-" if part is None else f"{part:.3f}" for part in parts),
-                *numbers({**ends, "undefined": None}),
-                str(row["n_questions"]),
-                str(row["n_replications"]),
-            ]
-        )
-    heads = ["", "agreement", "reasoning", "verdict", "ratio", "95 %", "questions", "replies"]
-    columns = row_columns(heads, lines, words=[""])
+    rows = split.to_dicts()
+    columns = [
+        texts("", rows, lambda row: group_label(row, ["judge", "benchmark", "temperature"])),
+        *(rounded(name, rows, name) for name in ("agreement", "reasoning", "verdict", "ratio")),
+        numeric("95 %", [ends_of(row, "ratio") for row in rows]),
+        numeric("questions", [str(row["n_questions"]) for row in rows]),
+        numeric("replies", [str(row["n_replications"]) for row in rows]),
+    ]
     return [Table("Where verdicts vary", columns), Paragraph(READ_REASONING, "soft")]
 
 
@@ -303,23 +292,17 @@ def settled_blocks(summary: pl.DataFrame) -> list[Block]:
     rows = summary.to_dicts()
     columns = [
         *key_columns(rows, summary.columns[: summary.columns.index("conditions")]),
-        *(counts(head, [row[name] for row in rows]) for head, name in _SETTLED[:2]),
-        *row_columns(["share [95 %]"], [[_settled_share(row)] for row in rows]),
-        *(counts(head, [row[name] for row in rows]) for head, name in _SETTLED[2:]),
-        *row_columns(["of the most"], [[percent(row["used"])] for row in rows]),
+        counts("asked", [row["conditions"] for row in rows]),
+        counts("stable verdict", [row["settled"] for row in rows]),
+        numeric("share [95 %]", [_settled_share(row) for row in rows]),
+        counts("stably none", [row["no_verdict"] for row in rows]),
+        counts("no stable verdict", [row["unstable"] for row in rows]),
+        counts("failed", [row["failed"] for row in rows]),
+        counts("still open", [row["open"] for row in rows]),
+        counts("replications", [row["replications"] for row in rows]),
+        numeric("of the most", [percent(row["used"]) for row in rows]),
     ]
     return [Table("Questions with a stable verdict", columns), Paragraph(READ_SETTLED, "soft")]
-
-
-_SETTLED = (
-    ("asked", "conditions"),
-    ("stable verdict", "settled"),
-    ("stably none", "no_verdict"),
-    ("no stable verdict", "unstable"),
-    ("failed", "failed"),
-    ("still open", "open"),
-    ("replications", "replications"),
-)
 
 
 def _settled_share(row: Row) -> str:
@@ -344,7 +327,9 @@ def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
         rounded("mean score", rows, "mean"),
         rounded("least", rows, "least"),
         rounded("greatest", rows, "greatest"),
-        *row_columns(_WEIGHTED_HEADS, [_weighted_cells(row) for row in rows]),
+        numeric("replies with a score", [percent(row["mass"]) for row in rows]),
+        _distribution_width_column("certain width, mean", rows, "width"),
+        _distribution_width_column("largest", rows, "largest_width"),
         counts("responses", [row["n_responses"] for row in rows]),
         counts("items", [row["n_items"] for row in rows]),
     ]
@@ -354,16 +339,9 @@ def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
     ]
 
 
-_WEIGHTED_HEADS = ("replies with a score", "certain width, mean", "largest")
-
-
-def _weighted_cells(row: Row) -> list[str]:
-    """One group."""
-    return [
-        percent(row["mass"]),
-        _distribution_width_cell(row["width"]),
-        _distribution_width_cell(row["largest_width"]),
-    ]
+def _distribution_width_column(head: str, rows: Sequence[Row], name: str) -> Column:
+    """A column of widths."""
+    return numeric(head, [_distribution_width_cell(row[name]) for row in rows])
 
 
 def _distribution_width_cell(value: object) -> str:

@@ -383,7 +383,7 @@ def _accuracy_drop(
     frames = [one.frame for one in both]
     names = (here.name, baseline.name)
     _check_gold(frames, asked, names)
-    pairs = [*compared_level_pairs(frames[0], frames[1], by, 0, names)]
+    pairs = [*compared_level_pairs(frames[0], frames[1], by, names)]
     shared = list(pairs[0].key)
     tables = [correctness_by_question(one.source, by=shared) for one in both]
     rows = []

@@ -16,7 +16,7 @@ from judgerel_ray.core.tables import as_columns, value_columns
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns
 from judgerel_ray.measuring.systems import answers_floor
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.shares import Share, clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.panels.cascade import CascadePoint, CascadeStages, best_cascades
 from judgerel_ray.stats.panels.panel import mean_interval, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
@@ -328,56 +328,35 @@ def _cascade_rows(
     group: pl.DataFrame, order: Sequence[str], threshold: float
 ) -> Iterator[dict[str, object]]:
     """One cascade, model by model, and all of it."""
-    chosen = group.filter(pl.col("stage") == CHOSEN)
     sure = (pl.col("confidence") >= threshold) & pl.col("verdict").is_not_null()
-    first = chosen.filter(pl.col("judge") == order[0])
-    n_put = first.height
+    chosen = group.filter(pl.col("stage") == CHOSEN).with_columns(sure=sure.fill_null(False))
+    put = chosen.filter(pl.col("judge") == order[0])
+    says_cost = put.height > 0 and group["spent"].null_count() < group.height
+
+    def row(who: str, asked: pl.DataFrame, decided: pl.DataFrame, paid: pl.DataFrame) -> Row:
+        spent = float(paid["spent"].sum()) / put.height if says_cost else None
+        return {"asked": who, **_cascade_counts(asked, decided), "spent": spent}
+
     answers = []
     for name in order:
-        asked_rows = chosen.filter(pl.col("judge") == name).with_columns(sure=sure.fill_null(False))
-        took = float(group.filter(pl.col("judge") == name)["spent"].sum())
-        answers.append(asked_rows.filter("sure"))
-        share = clustered_share(
-            asked_rows["sure"].to_numpy(), clusters_N=asked_rows["item_id"].to_numpy()
-        )
-        counted = _cascade_counts(asked_rows, answers[-1], share)
-        yield {"asked": name, **counted, **_cascade_spending(group, took, n_put)}
-    decided = pl.concat(answers)
-    asked = first.select("item_id", "replication").join(
-        decided.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
+        asked = chosen.filter(pl.col("judge") == name)
+        answers.append(asked.filter("sure"))
+        yield row(name, asked, answers[-1], group.filter(pl.col("judge") == name))
+    decided, place = pl.concat(answers), ["item_id", "replication"]
+    left = put.join(decided, on=place, how="anti", maintain_order="left")
+    nobody_knows = left.with_columns(sure=pl.lit(None, pl.Boolean))
+    yield row(A_PERSON, nobody_knows, left.clear(), group.clear())
+    answered = decided.select(place).unique().with_columns(sure=True)
+    whole = put.drop("sure").join(answered, on=place, how="left", maintain_order="left")
+    yield row(WHOLE, whole.with_columns(pl.col("sure").fill_null(False)), decided, group)
+
+
+def _cascade_counts(asked: pl.DataFrame, decided: pl.DataFrame) -> dict[str, object]:
+    """Counts, the share answered (``sure``, null of a person), and how much of it is right."""
+    measured = asked.drop_nulls("sure")
+    answered = clustered_share(
+        measured["sure"].to_numpy(), clusters_N=measured["item_id"].to_numpy()
     )
-    left = first.join(asked, on=["item_id", "replication"], how="semi")
-    nobody = clustered_share([], clusters_N=[])
-    yield {
-        "asked": A_PERSON,
-        **_cascade_counts(left, left.clear(), nobody),
-        **_cascade_spending(group, 0.0, n_put),
-    }
-    is_answered = first.select(
-        pl.struct("item_id", "replication").is_in(
-            decided.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()
-        )
-    ).to_series()
-    share = clustered_share(is_answered.to_numpy(), clusters_N=first["item_id"].to_numpy())
-    took = float(group["spent"].sum())
-    yield {
-        "asked": WHOLE,
-        **_cascade_counts(first, decided, share),
-        **_cascade_spending(group, took, n_put),
-    }
-
-
-def _cascade_spending(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
-    """The mean of a question put to the cascade; None where nothing says what replies took."""
-    if not n_put or group["spent"].null_count() == group.height:
-        return {"spent": None}
-    return {"spent": took / n_put}
-
-
-def _cascade_counts(
-    asked: pl.DataFrame, decided: pl.DataFrame, answered: Share
-) -> dict[str, object]:
-    """Counts, the share answered, and how much of it is right."""
     known = decided.filter(pl.col("gold").is_not_null())
     right = (known["verdict"] == known["gold"]).to_numpy()
     worth = clustered_share(right, clusters_N=known["item_id"].to_numpy())

@@ -39,11 +39,10 @@ from judgerel_ray.counting.right_answers import (
 )
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
-from judgerel_ray.measuring.distributions import verdict_shares
+from judgerel_ray.measuring.distributions import verdict_shares, verdicts_with_probabilities
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.systems import System, read_systems
-from judgerel_ray.protocols import labels_for
-from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 
 
@@ -264,7 +263,6 @@ def _selection_by_chance(items: pl.DataFrame | None) -> dict[tuple[object, str],
 _WITH_LABELS = "--labels FILE: a table of item_id and label (--gold FILE: of item_id and gold)"
 _MOST_WORDS = 8  # words told where gold is in others
 _PLACE = ("judge", "benchmark", "item_id", "template", "option_order", "temperature")
-_LABELS = labels_for(26 + 26 * 26)
 
 
 def run_chances(run: RunDirectory) -> list[pl.DataFrame]:
@@ -348,25 +346,14 @@ def _requests_where(run: RunDirectory, holds: Callable[[Traits], bool]) -> pl.Da
 
 def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
     """The probability of each sampled verdict, read at its place in the reply."""
-    judged = scan_judgments(run).filter(
-        of_protocols(lambda one: one.compares),
-        pl.col("role") == "judge",
-        pl.col("verdict").is_not_null(),
-    )
-    place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
-    texts = scan_completions(run).filter(pl.col("logprobs").list.len() > 0)
+    named = (*_PLACE, "protocol", "replication")
     rows = (
-        judged.select(
-            "key", *_PLACE, "protocol", "replication", "top_k", place.cast(pl.Int32).alias("place")
-        )
-        .join(texts.select("key", "logprobs"), on="key", how="inner")
-        .filter(pl.col("place").is_not_null())
+        verdicts_with_probabilities(run, (*named, "top_k", "verdict"))
+        .filter(pl.col("verdict", "place").is_not_null(), pl.col("logprobs").list.len() > 0)
         .collect()
     )
-    found = pl.DataFrame(
-        {"probability": list(_selection_at_verdict(rows))}, schema={"probability": pl.Float64}
-    )
-    return pl.concat([rows.select(*_PLACE, "protocol", "replication"), found], how="horizontal")
+    found = pl.Series("probability", list(_selection_at_verdict(rows)), dtype=pl.Float64)
+    return rows.select(*named, found)
 
 
 def _selection_at_verdict(rows: pl.DataFrame) -> Iterator[float]:

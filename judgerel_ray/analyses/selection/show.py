@@ -22,6 +22,7 @@ from judgerel_ray.blocks.blocks import (
     counts,
     estimates,
     key_columns,
+    numeric,
     rounded,
     row_columns,
 )
@@ -122,19 +123,14 @@ def _accepted_share_section(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 def _system_accuracy_table(systems: pl.DataFrame) -> Table:
     """Accuracy of every system."""
     rows = systems.unique("system", keep="first", maintain_order=True).to_dicts()
-    lines = [
-        [
-            f"{row['n_right']:,} of {row['n_answers']:,}",
-            number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else ""),
-        ]
-        for row in rows
+    by_chance = [
+        number(row["noise_floor"]) + (f", {NOISE}" if row["noise"] else "") for row in rows
     ]
-    right, by_chance = row_columns(["right", "by chance"], lines)
     columns = [
         *_system_name_columns(rows)[:1],
-        right,
+        numeric("right", [f"{row['n_right']:,} of {row['n_answers']:,}" for row in rows]),
         estimates("accuracy [95 %]", rows, "accuracy"),
-        by_chance,
+        numeric("by chance", by_chance),
         counts("unread", [row["n_unread"] for row in rows]),
     ]
     left = sum(row["n_without_gold"] for row in rows)
@@ -157,22 +153,15 @@ def _operating_points(acceptance: pl.DataFrame) -> Table:
             for step in _STEPS
         }
         near += [rows[place] for place in sorted(kept)]
-    places = [
-        [f"{row['threshold']:.4g}", f"{row['n_accepted']:,} of {row['n_answers']:,}",
-         number(row["acceptance"])]
-        for row in near
-    ]  # fmt: skip
     columns = [
         *_system_name_columns(near),
-        *row_columns(["from", "accepted", "share"], places),
+        numeric("from", [f"{row['threshold']:.4g}" for row in near]),
+        numeric("accepted", [f"{row['n_accepted']:,} of {row['n_answers']:,}" for row in near]),
+        rounded("share", near, "acceptance"),
         estimates(
             "accuracy [95 %]", near, "accuracy", lambda row: _system_accuracy_interval(row, "")
         ),
-        Column(
-            head="band",
-            cells=[_system_accuracy_interval(row, "band_") for row in near],
-            is_number=True,
-        ),
+        numeric("band", [_system_accuracy_interval(row, "band_") for row in near]),
     ]
     return Table("Accepted from a confidence on: some of the thresholds that occur", columns)
 
@@ -225,24 +214,17 @@ def _selection_confidences(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
 def _system_ranking_table(rows: Sequence[Row]) -> list[Column]:
     """AUROC, AURC, calibration, Brier, rejected."""
-    beside = [
-        [
-            f"{number(row['ece'])} ({number(row['ece_floor'])})",
-            f"{number(row['brier'])} ({number(row['brier_floor'])})",
-            f"{row['n_rejected']:,}",
-        ]
-        for row in rows
-    ]
-    auroc = Column(
-        head="AUROC [95 %]", cells=[_system_auroc_cell(row) for row in rows],
-        small=[ends_of(row, "auroc") for row in rows], is_number=True,
-    )  # fmt: skip
+    ece = [f"{number(row['ece'])} ({number(row['ece_floor'])})" for row in rows]
+    brier = [f"{number(row['brier'])} ({number(row['brier_floor'])})" for row in rows]
+    aurocs = [_system_auroc_cell(row) for row in rows]
     return [
         *_system_name_columns(rows),
-        auroc,
+        numeric("AUROC [95 %]", aurocs, [ends_of(row, "auroc") for row in rows]),
         estimates("AURC [95 %]", rows, "aurc", lambda row: ends_of(row, "aurc")),
         rounded("of no use", rows, "aurc_floor"),
-        *row_columns(["ECE (calibrated)", "Brier (by chance)", "rejected"], beside),
+        numeric("ECE (calibrated)", ece),
+        numeric("Brier (by chance)", brier),
+        counts("rejected", [row["n_rejected"] for row in rows]),
     ]
 
 
@@ -624,14 +606,13 @@ def _system_pair_table(rows: Sequence[Row]) -> list[Column]:
         estimates("second - first [95 %]", rows, "difference"),
         *row_columns(["p", "p, Holm"], tests),
         estimates(
-            "wrong at equal acceptance [95 %]", rows, "error_difference",
+            "wrong at equal acceptance [95 %]",
+            rows,
+            "error_difference",
             lambda row: ends_of(row, "error"),
         ),
-        Column(
-            head="its p, Holm", cells=[p_value(row["error_p_holm"]) for row in rows],
-            is_number=True,
-        ),
-    ]  # fmt: skip
+        numeric("its p, Holm", [p_value(row["error_p_holm"]) for row in rows]),
+    ]
 
 
 def _system_equal_cost_table(rows: Sequence[Row]) -> list[Block]:
@@ -696,15 +677,15 @@ def preference_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
 def _self_selection_picks(head: str, rows: Sequence[Row], name: str) -> Column:
     """How often the own answer is picked, as evaluator, and the difference with its test."""
-    return Column(
-        head=f"{head}, difference [95 %]",
-        cells=[
+    return numeric(
+        f"{head}, difference [95 %]",
+        [
             f"{number(row[f'{name}_picked'])} ({number(row[f'{name}_picked_as_evaluator'])})"
             if row[f"n_{name}"]
             else "-"
             for row in rows
         ],
-        small=[
+        [
             f"{number(row[f'{name}_difference'])} {ends_of(row, name)} of {row[f'n_{name}']}, "
             f"p {p_value(row[f'{name}_p'])}, Holm {p_value(row[f'{name}_p_holm'])}, "
             f"noise {number(row[f'{name}_noise_sd'])}"
@@ -712,7 +693,6 @@ def _self_selection_picks(head: str, rows: Sequence[Row], name: str) -> Column:
             else ""
             for row in rows
         ],
-        is_number=True,
     )
 
 

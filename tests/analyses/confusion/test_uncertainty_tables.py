@@ -8,7 +8,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
-from judgerel_ray.analyses.confusion.worth import no_baselines
+from judgerel_ray.analyses.confusion.tables import PlainScores
 from judgerel_ray.stats import clopper_pearson
 
 SCALE = ("1", "2", "3", "4", "5")
@@ -242,7 +242,7 @@ def test_plain_scores_count_what_was_asked(confusion_inputs):
                            "tokens": [90.0]})  # fmt: skip
     found = confusion_inputs(
         JUDGES[:1], (("b", ("yes", "no"), 20, ("x",)),),
-        baselines=pl.DataFrame(said, schema=no_baselines().schema), tokens=tokens,
+        baselines=pl.DataFrame(said, schema=PlainScores.dtypes), tokens=tokens,
     )  # fmt: skip
     rows = found.scores.rows(named=True)
     shown = {row["score"]: row for row in rows if row["of_replications"] is None}
