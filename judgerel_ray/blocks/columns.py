@@ -105,7 +105,7 @@ def _table_column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _table_cell_pieces(cell: str, width: int) -> list[str]:
-    return wrap(cell, width, break_long_words=False) or [""]
+    return wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _table_row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -173,19 +173,40 @@ def with_fitted_names(
     'aaaaaaaaaaaaaaaaaa..aaaaaaaaaaaaaaaaaa'
     """
     columns = [[*column] for column in zip(heads, *lines, strict=True)]
-    widths = [
-        max(map(len, column)) if is_name else max(len(column[0]), *map(_least, column[1:]))
-        for column, is_name in zip(columns, are_names, strict=True)
-    ]
-    room = WIDTH - len(_GAP) * (len(columns) - 1)
-    room -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
-    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
-    for n_done, i in enumerate(names):
-        columns[i][1:] = fitted_names(
-            columns[i][1:], max(room // (len(names) - n_done), len(heads[i]))
-        )
-        room -= max(map(len, columns[i]))
+    for i, room in name_rooms(heads, lines, are_names).items():
+        columns[i][1:] = fitted_names(columns[i][1:], room)
     return [[*line] for line in zip(*(column[1:] for column in columns), strict=True)]
+
+
+def name_rooms(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
+) -> dict[int, int]:
+    """Say how wide each column of names may be, by its place, for the table to fit a terminal.
+
+    Examples
+    --------
+    >>> name_rooms(["judge", "x"], [["a" * 50, "0" * 40], ["b", "1"]], [True, False])
+    {0: 38}
+    """
+    columns = [*zip(heads, *lines, strict=True)]
+    whole = [max(map(len, column)) for column in columns]
+    wrapped_ones = [
+        width if is_name else max(len(column[0]), *map(_least, column[1:]))
+        for width, column, is_name in zip(whole, columns, are_names, strict=True)
+    ]
+    # Cells are wrapped only where names would otherwise be too short to tell anything.
+    taken = sum(
+        _LEAST_NAME if is_name else width for width, is_name in zip(whole, are_names, strict=True)
+    )
+    widths = whole if taken + len(_GAP) * (len(columns) - 1) <= WIDTH else wrapped_ones
+    left = WIDTH - len(_GAP) * (len(columns) - 1)
+    left -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
+    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
+    rooms = {}
+    for n_done, i in enumerate(names):
+        rooms[i] = max(left // (len(names) - n_done), len(heads[i]), _LEAST_NAME)
+        left -= min(rooms[i], widths[i])
+    return rooms
 
 
 def _least(cell: str) -> int:

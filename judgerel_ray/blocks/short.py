@@ -5,12 +5,13 @@ It fits one screen; ``--full`` has the rest, ``--explain`` what its words mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
-from judgerel_ray.blocks.columns import WIDTH
+from judgerel_ray.blocks.columns import WIDTH, fitted_names, name_rooms
 from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
@@ -23,7 +24,9 @@ _MOST_NAMED = 4  # groups that a finding names; of more it names one less and sa
 _MOST_HARMFUL = 16  # those named where the finding may change the decision
 _MOST_COLUMNS = 2  # that name groups in columns of their own
 _LONGEST_LABEL = 28
+_LONGEST_NAME = 40  # of one that stands in a sentence alone
 _ROW = "row "
+_OF_ROWS = re.compile(r"\brows? [0-9]")
 _FEW = 2  # numbers that findings of one kind are written out with
 GRAVE, HARMFUL, WEAK, PLAIN = range(4)
 """How harmful a finding is: it voids a number, may change the decision, weakens a number, or is
@@ -79,7 +82,7 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     known = {name: {row[name] for row in rows} for name in columns}
     varying = [name for name, values in known.items() if len(values) > 1]
     alike = [
-        f"{name.replace('_', ' ')} {cell(value)}"
+        f"{name.replace('_', ' ')} {short_name(value)}"
         for name, values in known.items()
         if len(values) == 1 and (value := next(iter(values))) is not None
     ]
@@ -87,8 +90,9 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     for row in rows:
         kept.setdefault(tuple(row[name] for name in varying), row)
     words = [group_label(row, varying) for row in kept.values()] if varying else []
-    several = len(varying) > 1 and len(words) > _FEW  # a list of their names would not be read
-    if several or (len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL):
+    # A list of names of several parts would not be read; names of one part are shortened later.
+    is_long = len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL
+    if len(varying) > 1 and (is_long or len(words) > _FEW):
         words = [f"{_ROW}{place}" for place in range(1, len(words) + 1)]
     return Groups(
         rows=[*kept.values()],
@@ -96,6 +100,17 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
         shared=f" ({', '.join(alike)})" if alike else "",
         labels=dict(zip(kept, words, strict=False)),
     )
+
+
+def short_name(value: object) -> str:
+    """Write the value of a group's column in a sentence, the middle of a very long one left out.
+
+    Examples
+    --------
+    >>> short_name("judge-" + "j" * 99), short_name(0.5)
+    ('judge-jjjjjjjjjjjjj..jjjjjjjjjjjjjjjjjjj', '0.5')
+    """
+    return fitted_names([cell(value)], _LONGEST_NAME)[0]
 
 
 def span(numbers: Iterable[int], noun: str = "") -> str:
@@ -117,8 +132,12 @@ def short_table(
     columns: Mapping[str, Callable[[Row], str]],
     *,
     what: str = "group",
+    names: Sequence[str] = (),
 ) -> list[Block]:
     """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
+
+    `names` are the heads of columns that hold names, too: where the table is too wide they are
+    shortened, as those of the groups are.
 
     Examples
     --------
@@ -131,18 +150,21 @@ def short_table(
     shown = rows[:MOST_ROWS]
     varying = groups.varying
     heads: dict[str, Callable[[Row], str]] = {}
-    names: dict[str, Callable[[Row], str]] = {}  # of which each is one word, not a list of them
+    one_each: dict[str, Callable[[Row], str]] = {}  # of which each is one name, not a list of them
     if groups.is_numbered:
         heads["row"] = lambda row: groups.of(row).removeprefix(_ROW)
     if len(varying) > _MOST_COLUMNS:
         heads["group"] = lambda row: group_label(row, varying)
     else:
-        names = {name.replace("_", " "): _short_table_cell(name) for name in varying}
+        one_each = {name.replace("_", " "): _short_table_cell(name) for name in varying}
     made = [
         Column(
-            head=head, cells=[write(row) for row in shown], is_number=True, is_name=head in names
+            head=head,
+            cells=[write(row) for row in shown],
+            is_number=True,
+            is_name=head in one_each or head in names,
         )
-        for head, write in (heads | names | dict(columns)).items()
+        for head, write in (heads | one_each | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
     more = len(rows) - len(shown)
@@ -206,7 +228,10 @@ def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> l
             lines.append(f"{who}: {text}" if who else text)
         others = [who for groups in [*texts.values()][n:] for who in groups]
         if others:
-            lines[-1] += f"; likewise {named(others)}, each with its own numbers"
+            alike = [who for groups in [*texts.values()][:n] for who in groups]
+            rest = len(others) > _FEW and {*others, *alike} == {*everyone}
+            likewise = "all others" if rest else named(others)
+            lines[-1] += f"; likewise {likewise}, each with its own numbers"
     return lines
 
 
@@ -266,13 +291,89 @@ def short_blocks(
     >>> short_blocks("2 judges", [], [], ("see all", "judgerel reduce x.csv --full"))[-1].text
     'Next, see all: judgerel reduce x.csv --full'
     """
-    lines = finding_lines(findings, [*everyone])
+    tables, findings, renamed = with_short_names(tables, [*findings])
+    lines = finding_lines(findings, [*map(renamed, everyone)])
     return [
         Paragraph(scope, kind="lead"),
-        *tables,
+        *_without_unused_rows(tables, lines),
         *([Lines(lines, kind="findings")] if lines else []),
         *next_step(*steps),
     ]
+
+
+def with_short_names(
+    tables: Sequence[Block], findings: Sequence[Remark] = ()
+) -> tuple[list[Block], list[Remark], Callable[[str], str]]:
+    """Shorten names until every table fits a terminal, each alike in all tables and sentences.
+
+    What is given back last says of a text how it reads with those names.
+
+    Examples
+    --------
+    >>> table = Table("", [Column(head="judge", cells=["m/" + "a" * 70, "m/b"], is_name=True),
+    ...                    Column(head="x", cells=["0" * 50, "1"])], fits=True)
+    >>> remark = Remark(text="is noise", who="m/" + "a" * 70)
+    >>> (short,), (one,), _ = with_short_names([table], [remark])
+    >>> short.columns[0].cells[0] == one.who, len(one.who)
+    (True, 28)
+    """
+    shown = [one.compact() if isinstance(one, Table) else one for one in tables]
+    rooms: list[tuple[set[str], int]] = []
+    for table in shown:
+        for names, room in _rooms_in_table(table) if isinstance(table, Table) else ():
+            # Columns with a name in common, such as both sides of pairs, are shortened together.
+            joined = [one for one in rooms if one[0] & names]
+            rooms = [one for one in rooms if one not in joined]
+            rooms.append((names.union(*(one[0] for one in joined)),
+                          min([room, *(one[1] for one in joined)])))  # fmt: skip
+    short: dict[str, str] = {}
+    for pool, room in rooms:
+        names_in_order = sorted(pool)
+        short |= {
+            name: brief
+            for name, brief in zip(names_in_order, fitted_names(names_in_order, room), strict=True)
+            if brief != name
+        }
+    longest_first = sorted(short, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+    def renamed(text: str) -> str:
+        return pattern.sub(lambda found: short[found[0]], text)
+
+    return (
+        [_table_renamed(one, short) if isinstance(one, Table) else one for one in shown],
+        [replace(one, text=renamed(one.text), who=renamed(one.who)) for one in findings],
+        renamed,
+    )
+
+
+def _rooms_in_table(table: Table) -> Iterator[tuple[set[str], int]]:
+    """The names in every column of names, and how wide they may be."""
+    if table.fits and table.columns:
+        lines = [
+            [one.text_at(i) for one in table.columns] for i in range(len(table.columns[0].cells))
+        ]
+        heads = [one.head for one in table.columns]
+        for i, room in name_rooms(heads, lines, [one.is_name for one in table.columns]).items():
+            yield {*table.columns[i].cells}, room
+
+
+def _table_renamed(table: Table, short: Mapping[str, str]) -> Table:
+    """A table whose names are shortened."""
+    columns = [
+        replace(one, cells=[short.get(cell, cell) for cell in one.cells]) if one.is_name else one
+        for one in table.columns
+    ]
+    return replace(table, columns=columns)
+
+
+def _without_unused_rows(tables: Sequence[Block], lines: Sequence[str]) -> Iterator[Block]:
+    """Tables without the numbers of their rows, where no sentence names a row."""
+    is_named = any(map(_OF_ROWS.search, lines))
+    for one in tables:
+        if isinstance(one, Table) and not is_named:
+            one = replace(one, columns=[column for column in one.columns if column.head != "row"])
+        yield one
 
 
 def next_step(*steps: tuple[str, str | None]) -> list[Block]:

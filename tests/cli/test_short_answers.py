@@ -163,8 +163,8 @@ def test_every_reason_why_a_target_is_out_of_reach_is_said(code):
         Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
         Unreachable.TOO_MANY_VOTES: "votes",
         Unreachable.TOO_MANY_VERDICTS: "different verdicts",
-        Unreachable.NOT_KNOWN: "not known from 2 replications of 9 questions",
-        Unreachable.NOT_KNOWN_FROM_MORE: "nor from 21 of 80",
+        Unreachable.NOT_KNOWN: "2 replications of 9 questions cannot show it",
+        Unreachable.NOT_KNOWN_FROM_MORE: "nor would 21 replications of 80 questions",
         Unreachable.KNOWN_FROM_MORE: "21 replications of 80 questions would show it",
     }
     assert words[code] in text

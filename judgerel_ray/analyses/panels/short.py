@@ -76,7 +76,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     }
     return short_blocks(
         _panel_scope_sentence(every, alone, groups),
-        short_table(rows, groups, columns, what="row"),
+        short_table(rows, groups, columns, what="row", names=["who answers"]),
         findings,
         ("compare each pair of members", command),
         everyone=groups.labels.values(),
@@ -212,7 +212,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     }
     return short_blocks(
         f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
-        short_table(rows, groups, columns, what="row"),
+        short_table(rows, groups, columns, what="row", names=["who answers"]),
         findings,
         ("see what all of them are worth by votes", command),
         everyone=groups.labels.values(),

@@ -197,7 +197,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         f"the second has right, by {_COUNTED.get(str(every[0]['answer']), '') if every else ''}",
         [
             *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
-                         what="pair"),
+                         what="pair", names=["first", "second"]),
             *([Paragraph(_ERRORS, kind="soft")] if by else []),
         ],
         findings,
