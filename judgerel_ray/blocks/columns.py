@@ -6,8 +6,7 @@ Rows stand in natural order: numbers as numbers, wherever they stand in a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
@@ -15,13 +14,11 @@ import polars as pl
 
 from judgerel_ray.blocks.words import cell
 from judgerel_ray.core import cut_text, printable, shortened
+from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
 
 _CELL = 400  # characters at most; a word in it has at most a line's
 
 WIDTH = 80
-_LEAST_NAME = 12
-_SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
-"""How much of a name that is cut may be its beginning, in the order tried."""
 _GAP = "  "
 
 
@@ -126,41 +123,6 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     )
 
 
-def fitted_names(names: Sequence[str], room: int) -> list[str]:
-    """Shorten names that are longer than the room, as long as they still tell groups apart.
-
-    First the words that all begin with go, then what stands before the last slash (whose model it
-    is), then the middle.
-
-    Examples
-    --------
-    >>> fitted_names(["openai/gpt-4o", "openai/gpt-4o-mini"], 12)
-    ['gpt-4o', 'gpt-4o-mini']
-    >>> fitted_names(["simulated-erratic", "simulated-steady"], 10)
-    ['..erratic', '..steady']
-    >>> fitted_names(["meta/Llama-3.1-8B-Instruct", "qwen/Qwen2.5-7B"], 16)
-    ['Llama-3..nstruct', 'Qwen2.5-7B']
-    """
-    room = max(_LEAST_NAME, room)
-    ways: tuple[Callable[[str], str], ...] = (
-        *(partial(_without, n=n) for n in _shared_words(names)),
-        lambda name: name.rpartition("/")[2],
-    )
-    kept = [*names]
-    for way in ways:
-        if max(map(len, kept), default=0) <= room:
-            return kept
-        shorter = [*map(way, names)]
-        is_shorter = sum(map(len, shorter)) < sum(map(len, kept))
-        if is_shorter and len({*shorter}) == len({*names}) and all(shorter):
-            kept = shorter
-    for share in _SHARES:
-        cut = [name if len(name) <= room else _cut(name, room, share) for name in kept]
-        if len({*cut}) == len({*names}):
-            return cut
-    return [cut_text(name, room) for name in kept]
-
-
 def with_fitted_names(
     heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
 ) -> list[list[str]]:
@@ -196,7 +158,7 @@ def name_rooms(
     ]
     # Cells are wrapped only where names would otherwise be too short to tell anything.
     taken = sum(
-        _LEAST_NAME if is_name else width for width, is_name in zip(whole, are_names, strict=True)
+        LEAST_NAME if is_name else width for width, is_name in zip(whole, are_names, strict=True)
     )
     widths = whole if taken + len(_GAP) * (len(columns) - 1) <= WIDTH else wrapped_ones
     left = WIDTH - len(_GAP) * (len(columns) - 1)
@@ -204,7 +166,7 @@ def name_rooms(
     names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
     rooms = {}
     for n_done, i in enumerate(names):
-        rooms[i] = max(left // (len(names) - n_done), len(heads[i]), _LEAST_NAME)
+        rooms[i] = max(left // (len(names) - n_done), len(heads[i]), LEAST_NAME)
         left -= min(rooms[i], widths[i])
     return rooms
 
@@ -219,24 +181,6 @@ def _least(cell: str) -> int:
             ),
         )
     )
-
-
-def _without(name: str, n: int) -> str:
-    """A name without the words that all begin with; what a vendor is called is no loss."""
-    return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"
-
-
-def _shared_words(names: Sequence[str]) -> list[int]:
-    """How long the beginnings are that all names share, word by word."""
-    first, last = min(names, default=""), max(names, default="")
-    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
-
-
-def _cut(name: str, room: int, share: float) -> str:
-    """A name without its middle, of which that share is its beginning."""
-    n_first = round(share * (room - 2))
-    return f"{name[:n_first]}..{name[len(name) - (room - 2 - n_first) :]}"
 
 
 def fit_cell(text: str) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
-from judgerel_ray.blocks.columns import WIDTH, fitted_names, name_rooms
+from judgerel_ray.blocks.columns import WIDTH, name_rooms
 from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.short_names import fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""

@@ -149,7 +149,7 @@ def _advice_on_two_in_one(findings: Sequence[Remark]) -> list[Remark]:
     joined: list[Remark] = []
     for one in findings:
         alike = [other for other in findings if other.kind and other.kind == one.kind]
-        first, last = (alike[0].text, alike[1].text) if len(alike) == 2 else ("", "")  # noqa: PLR2004
+        first, last = (alike[0].text, alike[1].text) if len(alike) == 2 else ("", "")
         n = next(
             (i for i, pair in enumerate(zip(first, last, strict=False)) if len({*pair}) > 1), 0
         )

@@ -23,7 +23,7 @@ from judgerel_ray.analyses.reliability.headlines import (
     spans_prompts,
 )
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
-from judgerel_ray.blocks.columns import WIDTH, fitted_names, natural, plain_table
+from judgerel_ray.blocks.columns import WIDTH, natural, plain_table
 from judgerel_ray.blocks.short import Remark, finding_lines
 from judgerel_ray.blocks.short import named as named_groups
 from judgerel_ray.blocks.words import (
@@ -46,6 +46,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.core.short_names import fitted_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
 from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
