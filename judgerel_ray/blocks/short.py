@@ -6,13 +6,31 @@ It fits one screen; ``--full`` has the rest, ``--explain`` what its words mean.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Laid,
+    Lines,
+    Paragraph,
+    Table,
+    counts,
+    numeric,
+)
 from judgerel_ray.blocks.columns import WIDTH, name_rooms
-from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
+from judgerel_ray.blocks.words import (
+    NOISE,
+    cell,
+    flag_words,
+    group_label,
+    noted,
+    number,
+    remarks,
+)
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.short_names import fitted_names
@@ -26,6 +44,7 @@ _MOST_HARMFUL = 16  # those named where the finding may change the decision
 _MOST_COLUMNS = 2  # that name groups in columns of their own
 _LONGEST_LABEL = 28
 _LONGEST_NAME = 40  # of one that stands in a sentence alone
+_LONGEST_LISTED = 24  # of one that stands in a list of them
 _ROW = "row "
 _OF_ROWS = re.compile(r"\brows? [0-9]")
 _FEW = 2  # numbers that findings of one kind are written out with
@@ -112,6 +131,18 @@ def short_name(value: object) -> str:
     ('judge-jjjjjjjjjjjjj..jjjjjjjjjjjjjjjjjjj', '0.5')
     """
     return fitted_names([cell(value)], _LONGEST_NAME)[0]
+
+
+def short_names_of(names: Iterable[str]) -> dict[str, str]:
+    """Say how each of some names is written in sentences that list several of them.
+
+    Examples
+    --------
+    >>> [*short_names_of(["judge-" + "j" * 99 + "1", "a"]).values()]
+    ['a', 'judge-jjjjj..jjjjjjjjjj1']
+    """
+    known = sorted({*names})
+    return dict(zip(known, fitted_names(known, _LONGEST_LISTED), strict=True))
 
 
 def span(numbers: Iterable[int], noun: str = "") -> str:
@@ -300,6 +331,52 @@ def short_blocks(
         *([Lines(lines, kind="findings")] if lines else []),
         *next_step(*steps),
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOutcome:
+    """How one pair of sides came out, of many."""
+
+    sides: tuple[str, str]
+    higher: str  # The side that is higher, or what else is known, such as ``undecided``.
+    values: tuple[float | None, float | None]  # Of the sides, in their order.
+
+
+def sides_table(pairs: Sequence[PairOutcome], head: str, value: str) -> Table:
+    """Make a table with a row a side of many pairs: its value, and how many pairs it leads.
+
+    Examples
+    --------
+    >>> table = sides_table([PairOutcome(sides=("x", "y"), higher="y", values=(0.2, 0.5))],
+    ...                     "side", "alpha")
+    >>> [(column.head, column.cells) for column in table.columns][:3]
+    [('side', ['y', 'x']), ('alpha', ['0.500', '0.200']), ('higher than', ['1', '0'])]
+    """
+    outcomes: dict[str, Counter[str]] = {}
+    values: dict[str, list[float]] = {}
+    for pair in pairs:
+        for name, other, number_of in zip(
+            pair.sides, reversed(pair.sides), pair.values, strict=True
+        ):
+            word = {name: "higher than", other: "lower than"}.get(pair.higher, pair.higher)
+            outcomes.setdefault(name, Counter())[word] += 1
+            values.setdefault(name, []).extend([] if number_of is None else [number_of])
+    names = sorted(outcomes, key=lambda name: (-max(values[name], default=-2.0), name))
+    heads = dict.fromkeys(
+        ["higher than", "lower than", *(word for found in outcomes.values() for word in found)]
+    )
+    columns = [
+        Column(head=head, cells=names, is_number=True, is_name=True),
+        numeric(value, [_range_of_values(values[name]) for name in names]),
+        *(counts(one, [outcomes[name][one] for name in names]) for one in heads),
+    ]
+    return Table("", columns, fits=True)
+
+
+def _range_of_values(values: Sequence[float]) -> str:
+    """The values of a side, which rests on the questions shared with each other side."""
+    ends = dict.fromkeys(number(value) for value in (min(values), max(values))) if values else {}
+    return " to ".join(ends) or "-"
 
 
 def with_short_names(

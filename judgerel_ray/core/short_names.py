@@ -10,6 +10,8 @@ from judgerel_ray.core.text import cut_text
 
 LEAST_NAME = 12
 """Characters that a name always may have."""
+_DIGEST = 10  # characters that the mark of a cut name takes
+_LEAST_OF_DIGEST = 4  # of a name that is left beside it, half at its beginning
 _SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
 """How much of a name that is cut may be its beginning, in the order tried."""
 
@@ -46,7 +48,9 @@ def fitted_names(names: Sequence[str], room: int) -> list[str]:
         cut = [name if len(name) <= room else _cut(name, room, share) for name in kept]
         if len({*cut}) == len({*names}):
             return cut
-    return [cut_text(name, room) for name in kept]
+    # They differ in the middle alone: a digest tells them apart, and takes of the room.
+    rest = max(_LEAST_OF_DIGEST, (room - _DIGEST) * 4 // 3)
+    return [name if len(name) <= room else cut_text(name, rest) for name in kept]
 
 
 def _without(name: str, n: int) -> str:

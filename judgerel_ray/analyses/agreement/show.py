@@ -22,7 +22,7 @@ from judgerel_ray.blocks.blocks import (
     key_columns,
     numeric,
 )
-from judgerel_ray.blocks.columns import natural
+from judgerel_ray.blocks.columns import WIDTH, natural
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import (
     HARMFUL,
@@ -43,6 +43,7 @@ from judgerel_ray.blocks.words import (
     share_with_ends,
 )
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.short_names import LEAST_NAME
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 from judgerel_ray.measuring.page_data import PageData
 
@@ -121,11 +122,44 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
         remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
     if hidden:
         remarks.append(Remark(text="label by label: --full"))
-    tables_of = [replace(one, fits=True) for one in found if isinstance(one, Table)]
+    tables_of = [_narrow_agreement_table(one) for one in found if isinstance(one, Table)]
     shown, remarks, _ = with_short_names(tables_of, remarks)
     lines = finding_lines(remarks)
     step = next_step(("check them against requirements", command))
     return [*shown, *([Lines(lines)] if lines else []), *step]
+
+
+def _narrow_agreement_table(table: Table) -> Table:
+    """Keep a row on a line of a terminal.
+
+    Of a table that is too wide, numbers alike in all rows stand above it. Where that is too little,
+    alpha is left out, which stands beside kappa and is nearly the same.
+    """
+    table = replace(table, fits=True)
+    if _width_with_short_names(table) > WIDTH and len(table.columns[0].cells) > 1:
+        alike = [one for one in table.columns if one.is_number and len({*one.cells}) == 1
+                 and not one.small]  # fmt: skip
+        once = [f"{one.head}: {one.cells[0]}" for one in alike]
+        table = replace(
+            table,
+            caption=f"{table.caption} ({'; '.join(once)})" if once else table.caption,
+            columns=[one for one in table.columns if one not in alike],
+        )
+    if _width_with_short_names(table) > WIDTH:
+        table = replace(table, columns=[one for one in table.columns if one.head != "alpha"])
+    return table
+
+
+def _width_with_short_names(table: Table) -> int:
+    """How wide a table is on one line a row, its names as short as they may be."""
+    n = len(table.columns[0].cells)
+    widths = [
+        max(len(one.head), *(len(one.text_at(row)) for row in range(n)))
+        if not one.is_name
+        else min(LEAST_NAME, max(map(len, [one.head, *one.cells])))
+        for one in table.compact().columns
+    ]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _label_agreement_table(labels: pl.DataFrame) -> list[Block]:

@@ -56,6 +56,7 @@ LINES, LABEL_LINES = 14, 4
 more as there are rows."""
 _MOST_ROWS = 40
 _LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
+_ROOMS = (40, 36, 32, 28, 24, 20, 16, 12)  # for names of judges, in the order tried
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 FOLLOWING = ("gate", "reduce", "doctor", "questions", "agree")
 """Verbs that may be the next step."""
@@ -77,19 +78,67 @@ def reduced_blocks(found: Reduced, *, named: bool, standing: str, command: Comma
         return []
     varying = [name for name in groups[0].key if len({one.key[name] for one in groups}) > 1]
     scope = "\n".join(wrapped_line(scope_line(groups, varying)))
-    kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
-    tables = [summary_table(of_kind, groups) for of_kind in kinds if of_kind]
+    groups, short = with_short_judges(groups, named=named)
     labels = right_table(groups)
-    table = named_table(groups) if named else "\n\n".join([*tables, *([labels] if labels else [])])
+    table = "\n\n".join(text for _, text in _reliability_tables(groups, named=named))
     step = following_step(groups, command)
     n_lines = scope.count("\n") + table.count("\n") + 4 + len(step)
     room = LINES + (LABEL_LINES if labels else 0) + max(0, len(groups) - 2) - n_lines
     if named or len(groups) > 2:
         room = max(_LEAST_ROOM, room) if not named else _MOST_ROWS
     findings = [*requests_findings(found, groups), *findings_of(groups)]
+    findings = [replace(one, who=short.get(one.who, one.who)) for one in findings]
     below = "\n".join([*lines_of(findings, room), *step])
     text = "\n\n".join(filter(None, [scope, table, below]))
     return [Laid(text), *([Laid(standing)] if standing else [])]
+
+
+def _reliability_tables(
+    groups: Sequence[ShownGroup], *, named: bool
+) -> list[tuple[Sequence[ShownGroup], str]]:
+    """The tables of a short answer, each with the groups that are its rows."""
+    shown = groups[:_MOST_ROWS]
+    if named:
+        return [(shown, named_table(groups))]
+    kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
+    tables = [(those[:_MOST_ROWS], summary_table(those, groups)) for those in kinds if those]
+    labels = right_table(groups)
+    known = [one for one in shown if one.row("cohen_kappa") or one.row("accuracy")]
+    return [*tables, *([(known, labels)] if labels else [])]
+
+
+def with_short_judges(
+    groups: Sequence[ShownGroup], *, named: bool
+) -> tuple[Sequence[ShownGroup], dict[str, str]]:
+    """Shorten the names of judges as far as it takes for every table to hold them as they are.
+
+    So they are alike in all tables and sentences. What is given back second says which are short.
+    """
+    judges = [*dict.fromkeys(cell(one.key["judge"]) for one in groups if one.key.get("judge"))]
+    longest = max(map(len, judges), default=0)
+    shown, short = groups, dict(zip(judges, judges, strict=True))
+    for room in (one for one in (longest, *_ROOMS) if one <= longest):
+        short = dict(zip(judges, fitted_names(judges, room), strict=True))
+        shown = [_with_short_judge(one, short) for one in groups]
+        # A table that has no room for a name cuts it further, and then holds it nowhere.
+        if all(
+            cell(one.key["judge"]) in text
+            for those, text in _reliability_tables(shown, named=named)
+            if text.startswith("judge ")
+            for one in those
+        ):
+            break
+    return shown, {name: brief for name, brief in short.items() if name != brief}
+
+
+def _with_short_judge(group: ShownGroup, short: Mapping[str, str]) -> ShownGroup:
+    if not group.key.get("judge"):
+        return group
+    name = cell(group.key["judge"])
+    label = f"{short[name]}{group.label.removeprefix(name)}"
+    if not group.label.startswith(name):
+        label = group.label
+    return replace(group, key={**group.key, "judge": short[name]}, label=label)
 
 
 def scope_line(groups: Sequence[ShownGroup], varying: Sequence[str]) -> str:
