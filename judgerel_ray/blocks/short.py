@@ -33,7 +33,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.short_names import fitted_names
+from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""
@@ -395,7 +395,7 @@ def with_short_names(
     >>> short.columns[0].cells[0] == one.who, len(one.who)
     (True, 28)
     """
-    shown = [one.compact() if isinstance(one, Table) else one for one in tables]
+    shown = [said_once(one.compact()) if isinstance(one, Table) else one for one in tables]
     rooms: list[tuple[set[str], int]] = []
     for table in shown:
         for names, room in _rooms_in_table(table) if isinstance(table, Table) else ():
@@ -423,6 +423,50 @@ def with_short_names(
         [replace(one, text=renamed(one.text), who=renamed(one.who)) for one in findings],
         renamed,
     )
+
+
+def said_once(table: Table) -> Table:
+    """Of a table too wide for its rows, say above it what numbers are the same in all of them.
+
+    Examples
+    --------
+    >>> columns = [Column(head=str(i), cells=["0" * 50, "0" * 50], is_number=True) for i in "abc"]
+    >>> once = said_once(Table("", columns, fits=True))
+    >>> once.caption[:20], len(once.columns)
+    ('in every row: c 0000', 1)
+    """
+    alike = [
+        one
+        for one in table.columns[1:]
+        if one.is_number and not one.is_name and len(one.cells) > 1 and len({*one.cells}) == 1
+        and len({*one.small}) < _FEW
+    ]  # fmt: skip
+    once: list[str] = []
+    while table.fits and alike and is_too_wide(table):
+        last = alike.pop()
+        once.append(f"{last.head} {last.text_at(0)}")
+        table = replace(table, columns=[one for one in table.columns if one is not last])
+    if not once:
+        return table
+    text = f"in every row: {', '.join(once)}"
+    return replace(table, caption=f"{table.caption} ({text})" if table.caption else text)
+
+
+def is_too_wide(table: Table) -> bool:
+    """Whether rows need more than a line of a terminal each, however short its names are.
+
+    Examples
+    --------
+    >>> is_too_wide(Table("", [Column(head="x", cells=["0" * 81])]))
+    True
+    """
+    widths = [
+        min(LEAST_NAME, max(map(len, [one.head, *one.cells])))
+        if one.is_name
+        else max(len(one.head), *(len(one.text_at(row)) for row in range(len(one.cells))))
+        for one in table.compact().columns
+    ]
+    return sum(widths) + 2 * (len(widths) - 1) > WIDTH
 
 
 def _rooms_in_table(table: Table) -> Iterator[tuple[set[str], int]]:

@@ -22,14 +22,16 @@ from judgerel_ray.blocks.blocks import (
     key_columns,
     numeric,
 )
-from judgerel_ray.blocks.columns import WIDTH, natural
+from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import (
     HARMFUL,
     Remark,
     finding_lines,
+    is_too_wide,
     named,
     next_step,
+    said_once,
     with_short_names,
 )
 from judgerel_ray.blocks.words import (
@@ -43,7 +45,6 @@ from judgerel_ray.blocks.words import (
     share_with_ends,
 )
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.short_names import LEAST_NAME
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 from judgerel_ray.measuring.page_data import PageData
 
@@ -130,36 +131,11 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
 
 
 def _narrow_agreement_table(table: Table) -> Table:
-    """Keep a row on a line of a terminal.
-
-    Of a table that is too wide, numbers alike in all rows stand above it. Where that is too little,
-    alpha is left out, which stands beside kappa and is nearly the same.
-    """
+    """Leave alpha out where a row would not fit: it stands beside kappa, and is nearly the same."""
     table = replace(table, fits=True)
-    if _width_with_short_names(table) > WIDTH and len(table.columns[0].cells) > 1:
-        alike = [one for one in table.columns if one.is_number and len({*one.cells}) == 1
-                 and not one.small]  # fmt: skip
-        once = [f"{one.head}: {one.cells[0]}" for one in alike]
-        table = replace(
-            table,
-            caption=f"{table.caption} ({'; '.join(once)})" if once else table.caption,
-            columns=[one for one in table.columns if one not in alike],
-        )
-    if _width_with_short_names(table) > WIDTH:
+    if is_too_wide(said_once(table)):
         table = replace(table, columns=[one for one in table.columns if one.head != "alpha"])
     return table
-
-
-def _width_with_short_names(table: Table) -> int:
-    """How wide a table is on one line a row, its names as short as they may be."""
-    n = len(table.columns[0].cells)
-    widths = [
-        max(len(one.head), *(len(one.text_at(row)) for row in range(n)))
-        if not one.is_name
-        else min(LEAST_NAME, max(map(len, [one.head, *one.cells])))
-        for one in table.compact().columns
-    ]
-    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _label_agreement_table(labels: pl.DataFrame) -> list[Block]:

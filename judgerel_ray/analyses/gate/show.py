@@ -5,7 +5,6 @@ A page leads with one line a judge, made of the same rows: may it decide here, a
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -102,10 +101,9 @@ _BRIEF = {
 """Heads and cells as a narrow table has them."""
 _ALONE_BRIEFLY = (
     "reproducibility is unknown{}: only the same prompt was asked. Add right verdicts (a column "
-    "gold), ask in another wording or order, or say what must be met (--require)"
+    "gold), ask again in another wording or order, or say what must be met (--require)"
 )
 _UNCOUNTED = "This look is not counted: --ledger FILE keeps repeated checks valid"
-_AMOUNT = re.compile(r"[\d,]+ more questions")
 _BRIEF_NAMES = {name: brief for brief, name in SHORT_FOR.items()}
 _HEADS = ("verdict", "requirement", _GROUP, _MISSING, "value", "interval", "what is missing")
 
@@ -225,30 +223,17 @@ def _briefly(required: str) -> str:
 
 def _requirement_need_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     """What would decide every requirement that is open, a line each, by group where they differ."""
-    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    found: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         if row["reason"] == CROSSES:
-            which, _, more = _decided_by(row).partition(" with ")
-            ways = found.setdefault(str(row["requirement"]), {}).setdefault(which, {})
-            ways.setdefault(more, []).append(group_of(row))
+            ways = found.setdefault(str(row["requirement"]), {})
+            ways.setdefault(_decided_by(row), []).append(group_of(row))
     return [
-        f"{required}: "
-        + ", ".join(
-            f"{which if i == 0 else which.removeprefix('would ')} with {_amounts_needed(ways)}"
-            for i, (which, ways) in enumerate(directions.items())
+        f"{required}: " + "; ".join(
+            f"{more} ({named(those)})" if any(those) else more for more, those in ways.items()
         )
-        for required, directions in found.items()
-    ]
-
-
-def _amounts_needed(ways: Mapping[str, Sequence[str]]) -> str:
-    """How many more would decide, each with its groups; the unit of plain numbers once."""
-    parts = []
-    for more, groups in ways.items():
-        plain = parts and all(map(_AMOUNT.fullmatch, ways))
-        amount = more.removesuffix(" questions") if plain else more
-        parts.append(f"{amount} ({named(groups)})" if any(groups) else amount)
-    return ", ".join(parts)
+        for required, ways in found.items()
+    ]  # fmt: skip
 
 
 def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
