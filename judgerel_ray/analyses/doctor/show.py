@@ -89,7 +89,7 @@ def _doctor_report_judges(found: Diagnosis) -> Iterator[list[str]]:
     alike = Counter(
         amount for one, amount in zip(found.judges, amounts, strict=True) if not one.why
     )
-    room = _WIDTH - len("ok  ") - len("  ") - max(map(len, amounts), default=0)
+    room = _WIDTH - len("ok  ") - len("  ") - max(map(len, amounts), default=0) - len(" each")
     names = fitted_names([one.group or "all" for one in found.judges], room)
     rows: dict[tuple[str, str, str], str | None] = {}
     for one, name, amount in zip(found.judges, names, amounts, strict=True):

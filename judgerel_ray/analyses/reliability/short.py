@@ -73,7 +73,7 @@ def reduced_blocks(found: Reduced, *, named: bool, standing: str, command: Comma
     `named` tells whether coefficients were chosen: they are the table's rows then. `standing` is
     how coefficients stand to tolerances, as text.
     """
-    groups = grouped(found.coefficients, named=named)
+    groups: Sequence[ShownGroup] = grouped(found.coefficients, named=named)
     if not groups:  # serving noise alone
         return []
     varying = [name for name in groups[0].key if len({one.key[name] for one in groups}) > 1]

@@ -153,8 +153,8 @@ def _remarks_by_confidence(rows: Sequence[Row], groups: Groups) -> list[Remark]:
         )
         for (who, text, severity, kind), those in found.items()
     ]  # fmt: skip
-    for who, words in calibrations.items():
-        text = "; ".join(f"{word}: {', '.join(those)}" for word, those in words.items())
+    for who, parts in calibrations.items():
+        text = "; ".join(f"{word}: {', '.join(those)}" for word, those in parts.items())
         if not several:
             text = text.partition(" (")[0]
         remarks.append(Remark(text=text, who=who, severity=WEAK, kind=_CALIBRATION))
