@@ -145,6 +145,19 @@ def short_names_of(names: Iterable[str]) -> dict[str, str]:
     return dict(zip(known, fitted_names(known, _LONGEST_LISTED), strict=True))
 
 
+def with_names(text: str, short: Mapping[str, str]) -> str:
+    """Write a text with short names in place of those that it has.
+
+    Examples
+    --------
+    >>> with_names("gpt-4o-mini + gpt-4o", {"gpt-4o": "4o", "gpt-4o-mini": "mini"})
+    'mini + 4o'
+    """
+    longest_first = sorted(short, key=len, reverse=True)
+    pattern = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return re.sub(pattern, lambda found: short[found[0]], text)
+
+
 def span(numbers: Iterable[int], noun: str = "") -> str:
     """Write the least and the greatest of numbers, or the only one; 0 of none.
 
@@ -412,11 +425,9 @@ def with_short_names(
             for name, brief in zip(names_in_order, fitted_names(names_in_order, room), strict=True)
             if brief != name
         }
-    longest_first = sorted(short, key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
     def renamed(text: str) -> str:
-        return pattern.sub(lambda found: short[found[0]], text)
+        return with_names(text, short)
 
     return (
         [_table_renamed(one, short) if isinstance(one, Table) else one for one in shown],

@@ -240,7 +240,7 @@ def _advice_conditions_line(needs: Sequence[Row], alike: Sequence[Target]) -> It
         targets = " and ".join(map(_advice_target_in_words, alike))
         yield Paragraph(
             f"needed: judgments of a question for {targets}, {' or '.join(ways)}; "
-            "for sure: by the whole interval",
+            "for sure: by the low end of its interval",
             kind="soft",
         )
 

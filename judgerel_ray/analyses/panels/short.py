@@ -22,6 +22,7 @@ from judgerel_ray.blocks.short import (
     short_names_of,
     short_table,
     span,
+    with_names,
 )
 from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import (
@@ -159,7 +160,7 @@ def _best_panel_remarks(
     sized = best.filter(chosen_by="size").iter_rows(named=True)
     for who, rows in groups.apart(sized).items():
         row = max(rows, key=lambda one: one["accuracy"] or 0)
-        members = " + ".join(short.get(one, one) for one in str(row["members"]).split(" + "))
+        members = with_names(cell(row["members"]), short)
         text = (
             f"best panel, on questions that did not choose it: {members} "
             f"{share(row)}; {row['n_alike']} of {row['n_folds']} folds choose it"
