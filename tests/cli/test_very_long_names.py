@@ -11,10 +11,12 @@ from judgerel_ray.cli import main
 ITEMS = ["q" * 100_000 + f"{n}" + "q" * 50_000 for n in range(8)]
 JUDGES = ["j" * 100_000 + "1", "j" * 100_000 + "2"]
 SAID = ["V" * 100_000, "many words " * 10_000]
-# Both judges as a table cuts them, or as a sentence does, by a digest of the name.
+# Both judges as a table cuts them, or as a sentence does, by a digest of the name; or the best of
+# them, by the ends of its name, where the others are not named.
 MARKS = (
     re.compile(r"\bj+\.\.j+1\b.*\bj+\.\.j+2\b", re.DOTALL),
     re.compile(r"\.\.\.\S*~[0-9a-f]{6}"),
+    re.compile(r"\bj+\.\.j*[12] alone\b"),
 )
 
 
