@@ -6,8 +6,7 @@ Rows stand in natural order: numbers as numbers, wherever they stand in a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
@@ -15,13 +14,11 @@ import polars as pl
 
 from judgerel_ray.blocks.words import cell
 from judgerel_ray.core import cut_text, printable, shortened
+from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
 
 _CELL = 400  # characters at most; a word in it has at most a line's
 
 WIDTH = 80
-_LEAST_NAME = 12
-_SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
-"""How much of a name that is cut may be its beginning, in the order tried."""
 _GAP = "  "
 
 
@@ -105,7 +102,7 @@ def _table_column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _table_cell_pieces(cell: str, width: int) -> list[str]:
-    return wrap(cell, width, break_long_words=False) or [""]
+    return wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _table_row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -126,41 +123,6 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     )
 
 
-def fitted_names(names: Sequence[str], room: int) -> list[str]:
-    """Shorten names that are longer than the room, as long as they still tell groups apart.
-
-    First the words that all begin with go, then what stands before the last slash (whose model it
-    is), then the middle.
-
-    Examples
-    --------
-    >>> fitted_names(["openai/gpt-4o", "openai/gpt-4o-mini"], 12)
-    ['gpt-4o', 'gpt-4o-mini']
-    >>> fitted_names(["simulated-erratic", "simulated-steady"], 10)
-    ['..erratic', '..steady']
-    >>> fitted_names(["meta/Llama-3.1-8B-Instruct", "qwen/Qwen2.5-7B"], 16)
-    ['Llama-3..nstruct', 'Qwen2.5-7B']
-    """
-    room = max(_LEAST_NAME, room)
-    ways: tuple[Callable[[str], str], ...] = (
-        *(partial(_without, n=n) for n in _shared_words(names)),
-        lambda name: name.rpartition("/")[2],
-    )
-    kept = [*names]
-    for way in ways:
-        if max(map(len, kept), default=0) <= room:
-            return kept
-        shorter = [*map(way, names)]
-        is_shorter = sum(map(len, shorter)) < sum(map(len, kept))
-        if is_shorter and len({*shorter}) == len({*names}) and all(shorter):
-            kept = shorter
-    for share in _SHARES:
-        cut = [name if len(name) <= room else _cut(name, room, share) for name in kept]
-        if len({*cut}) == len({*names}):
-            return cut
-    return [cut_text(name, room) for name in kept]
-
-
 def with_fitted_names(
     heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
 ) -> list[list[str]]:
@@ -173,19 +135,40 @@ def with_fitted_names(
     'aaaaaaaaaaaaaaaaaa..aaaaaaaaaaaaaaaaaa'
     """
     columns = [[*column] for column in zip(heads, *lines, strict=True)]
-    widths = [
-        max(map(len, column)) if is_name else max(len(column[0]), *map(_least, column[1:]))
-        for column, is_name in zip(columns, are_names, strict=True)
-    ]
-    room = WIDTH - len(_GAP) * (len(columns) - 1)
-    room -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
-    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
-    for n_done, i in enumerate(names):
-        columns[i][1:] = fitted_names(
-            columns[i][1:], max(room // (len(names) - n_done), len(heads[i]))
-        )
-        room -= max(map(len, columns[i]))
+    for i, room in name_rooms(heads, lines, are_names).items():
+        columns[i][1:] = fitted_names(columns[i][1:], room)
     return [[*line] for line in zip(*(column[1:] for column in columns), strict=True)]
+
+
+def name_rooms(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], are_names: Sequence[bool]
+) -> dict[int, int]:
+    """Say how wide each column of names may be, by its place, for the table to fit a terminal.
+
+    Examples
+    --------
+    >>> name_rooms(["judge", "x"], [["a" * 50, "0" * 40], ["b", "1"]], [True, False])
+    {0: 38}
+    """
+    columns = [*zip(heads, *lines, strict=True)]
+    whole = [max(map(len, column)) for column in columns]
+    wrapped_ones = [
+        width if is_name else max(len(column[0]), *map(_least, column[1:]))
+        for width, column, is_name in zip(whole, columns, are_names, strict=True)
+    ]
+    # Cells are wrapped only where names would otherwise be too short to tell anything.
+    taken = sum(
+        LEAST_NAME if is_name else width for width, is_name in zip(whole, are_names, strict=True)
+    )
+    widths = whole if taken + len(_GAP) * (len(columns) - 1) <= WIDTH else wrapped_ones
+    left = WIDTH - len(_GAP) * (len(columns) - 1)
+    left -= sum(width for width, is_name in zip(widths, are_names, strict=True) if not is_name)
+    names = sorted((i for i, is_name in enumerate(are_names) if is_name), key=widths.__getitem__)
+    rooms = {}
+    for n_done, i in enumerate(names):
+        rooms[i] = max(left // (len(names) - n_done), len(heads[i]), LEAST_NAME)
+        left -= min(rooms[i], widths[i])
+    return rooms
 
 
 def _least(cell: str) -> int:
@@ -198,24 +181,6 @@ def _least(cell: str) -> int:
             ),
         )
     )
-
-
-def _without(name: str, n: int) -> str:
-    """A name without the words that all begin with; what a vendor is called is no loss."""
-    return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"
-
-
-def _shared_words(names: Sequence[str]) -> list[int]:
-    """How long the beginnings are that all names share, word by word."""
-    first, last = min(names, default=""), max(names, default="")
-    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
-
-
-def _cut(name: str, room: int, share: float) -> str:
-    """A name without its middle, of which that share is its beginning."""
-    n_first = round(share * (room - 2))
-    return f"{name[:n_first]}..{name[len(name) - (room - 2 - n_first) :]}"
 
 
 def fit_cell(text: str) -> str:

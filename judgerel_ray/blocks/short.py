@@ -5,15 +5,35 @@ It fits one screen; ``--full`` has the rest, ``--explain`` what its words mean.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
-from judgerel_ray.blocks.columns import WIDTH
-from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Laid,
+    Lines,
+    Paragraph,
+    Table,
+    counts,
+    numeric,
+)
+from judgerel_ray.blocks.columns import WIDTH, name_rooms
+from judgerel_ray.blocks.words import (
+    NOISE,
+    cell,
+    flag_words,
+    group_label,
+    noted,
+    number,
+    remarks,
+)
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""
@@ -23,7 +43,10 @@ _MOST_NAMED = 4  # groups that a finding names; of more it names one less and sa
 _MOST_HARMFUL = 16  # those named where the finding may change the decision
 _MOST_COLUMNS = 2  # that name groups in columns of their own
 _LONGEST_LABEL = 28
+_LONGEST_NAME = 40  # of one that stands in a sentence alone
+_LONGEST_LISTED = 24  # of one that stands in a list of them
 _ROW = "row "
+_OF_ROWS = re.compile(r"\brows? [0-9]")
 _FEW = 2  # numbers that findings of one kind are written out with
 GRAVE, HARMFUL, WEAK, PLAIN = range(4)
 """How harmful a finding is: it voids a number, may change the decision, weakens a number, or is
@@ -79,7 +102,7 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     known = {name: {row[name] for row in rows} for name in columns}
     varying = [name for name, values in known.items() if len(values) > 1]
     alike = [
-        f"{name.replace('_', ' ')} {cell(value)}"
+        f"{name.replace('_', ' ')} {short_name(value)}"
         for name, values in known.items()
         if len(values) == 1 and (value := next(iter(values))) is not None
     ]
@@ -87,8 +110,9 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     for row in rows:
         kept.setdefault(tuple(row[name] for name in varying), row)
     words = [group_label(row, varying) for row in kept.values()] if varying else []
-    several = len(varying) > 1 and len(words) > _FEW  # a list of their names would not be read
-    if several or (len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL):
+    # A list of names of several parts would not be read; names of one part are shortened later.
+    is_long = len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL
+    if len(varying) > 1 and (is_long or len(words) > _FEW):
         words = [f"{_ROW}{place}" for place in range(1, len(words) + 1)]
     return Groups(
         rows=[*kept.values()],
@@ -96,6 +120,42 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
         shared=f" ({', '.join(alike)})" if alike else "",
         labels=dict(zip(kept, words, strict=False)),
     )
+
+
+def short_name(value: object) -> str:
+    """Write the value of a group's column in a sentence, the middle of a very long one left out.
+
+    Examples
+    --------
+    >>> short_name("judge-" + "j" * 99), short_name(0.5)
+    ('judge-jjjjjjjjjjjjj..jjjjjjjjjjjjjjjjjjj', '0.5')
+    """
+    return fitted_names([cell(value)], _LONGEST_NAME)[0]
+
+
+def short_names_of(names: Iterable[str]) -> dict[str, str]:
+    """Say how each of some names is written in sentences that list several of them.
+
+    Examples
+    --------
+    >>> [*short_names_of(["judge-" + "j" * 99 + "1", "a"]).values()]
+    ['a', 'judge-jjjjj..jjjjjjjjjj1']
+    """
+    known = sorted({*names})
+    return dict(zip(known, fitted_names(known, _LONGEST_LISTED), strict=True))
+
+
+def with_names(text: str, short: Mapping[str, str]) -> str:
+    """Write a text with short names in place of those that it has.
+
+    Examples
+    --------
+    >>> with_names("gpt-4o-mini + gpt-4o", {"gpt-4o": "4o", "gpt-4o-mini": "mini"})
+    'mini + 4o'
+    """
+    longest_first = sorted(short, key=len, reverse=True)
+    pattern = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return re.sub(pattern, lambda found: short[found[0]], text)
 
 
 def span(numbers: Iterable[int], noun: str = "") -> str:
@@ -117,8 +177,12 @@ def short_table(
     columns: Mapping[str, Callable[[Row], str]],
     *,
     what: str = "group",
+    names: Sequence[str] = (),
 ) -> list[Block]:
     """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
+
+    `names` are the heads of columns that hold names, too: where the table is too wide they are
+    shortened, as those of the groups are.
 
     Examples
     --------
@@ -131,18 +195,21 @@ def short_table(
     shown = rows[:MOST_ROWS]
     varying = groups.varying
     heads: dict[str, Callable[[Row], str]] = {}
-    names: dict[str, Callable[[Row], str]] = {}  # of which each is one word, not a list of them
+    one_each: dict[str, Callable[[Row], str]] = {}  # of which each is one name, not a list of them
     if groups.is_numbered:
         heads["row"] = lambda row: groups.of(row).removeprefix(_ROW)
     if len(varying) > _MOST_COLUMNS:
         heads["group"] = lambda row: group_label(row, varying)
     else:
-        names = {name.replace("_", " "): _short_table_cell(name) for name in varying}
+        one_each = {name.replace("_", " "): _short_table_cell(name) for name in varying}
     made = [
         Column(
-            head=head, cells=[write(row) for row in shown], is_number=True, is_name=head in names
+            head=head,
+            cells=[write(row) for row in shown],
+            is_number=True,
+            is_name=head in one_each or head in names,
         )
-        for head, write in (heads | names | dict(columns)).items()
+        for head, write in (heads | one_each | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
     more = len(rows) - len(shown)
@@ -206,7 +273,10 @@ def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> l
             lines.append(f"{who}: {text}" if who else text)
         others = [who for groups in [*texts.values()][n:] for who in groups]
         if others:
-            lines[-1] += f"; likewise {named(others)}, each with its own numbers"
+            alike = [who for groups in [*texts.values()][:n] for who in groups]
+            rest = len(others) > _FEW and {*others, *alike} == {*everyone}
+            likewise = "all others" if rest else named(others)
+            lines[-1] += f"; likewise {likewise}, each with its own numbers"
     return lines
 
 
@@ -266,13 +336,177 @@ def short_blocks(
     >>> short_blocks("2 judges", [], [], ("see all", "judgerel reduce x.csv --full"))[-1].text
     'Next, see all: judgerel reduce x.csv --full'
     """
-    lines = finding_lines(findings, [*everyone])
+    tables, findings, renamed = with_short_names(tables, [*findings])
+    lines = finding_lines(findings, [*map(renamed, everyone)])
     return [
         Paragraph(scope, kind="lead"),
-        *tables,
+        *_without_unused_rows(tables, lines),
         *([Lines(lines, kind="findings")] if lines else []),
         *next_step(*steps),
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOutcome:
+    """How one pair of sides came out, of many."""
+
+    sides: tuple[str, str]
+    higher: str  # The side that is higher, or what else is known, such as ``undecided``.
+    values: tuple[float | None, float | None]  # Of the sides, in their order.
+
+
+def sides_table(pairs: Sequence[PairOutcome], head: str, value: str) -> Table:
+    """Make a table with a row a side of many pairs: its value, and how many pairs it leads.
+
+    Examples
+    --------
+    >>> table = sides_table([PairOutcome(sides=("x", "y"), higher="y", values=(0.2, 0.5))],
+    ...                     "side", "alpha")
+    >>> [(column.head, column.cells) for column in table.columns][:3]
+    [('side', ['y', 'x']), ('alpha', ['0.500', '0.200']), ('higher than', ['1', '0'])]
+    """
+    outcomes: dict[str, Counter[str]] = {}
+    values: dict[str, list[float]] = {}
+    for pair in pairs:
+        for name, other, number_of in zip(
+            pair.sides, reversed(pair.sides), pair.values, strict=True
+        ):
+            word = {name: "higher than", other: "lower than"}.get(pair.higher, pair.higher)
+            outcomes.setdefault(name, Counter())[word] += 1
+            values.setdefault(name, []).extend([] if number_of is None else [number_of])
+    names = sorted(outcomes, key=lambda name: (-max(values[name], default=-2.0), name))
+    heads = dict.fromkeys(
+        ["higher than", "lower than", *(word for found in outcomes.values() for word in found)]
+    )
+    columns = [
+        Column(head=head, cells=names, is_number=True, is_name=True),
+        numeric(value, [_range_of_values(values[name]) for name in names]),
+        *(counts(one, [outcomes[name][one] for name in names]) for one in heads),
+    ]
+    return Table("", columns, fits=True)
+
+
+def _range_of_values(values: Sequence[float]) -> str:
+    """The values of a side, which rests on the questions shared with each other side."""
+    ends = dict.fromkeys(number(value) for value in (min(values), max(values))) if values else {}
+    return " to ".join(ends) or "-"
+
+
+def with_short_names(
+    tables: Sequence[Block], findings: Sequence[Remark] = ()
+) -> tuple[list[Block], list[Remark], Callable[[str], str]]:
+    """Shorten names until every table fits a terminal, each alike in all tables and sentences.
+
+    What is given back last says of a text how it reads with those names.
+
+    Examples
+    --------
+    >>> table = Table("", [Column(head="judge", cells=["m/" + "a" * 70, "m/b"], is_name=True),
+    ...                    Column(head="x", cells=["0" * 50, "1"])], fits=True)
+    >>> remark = Remark(text="is noise", who="m/" + "a" * 70)
+    >>> (short,), (one,), _ = with_short_names([table], [remark])
+    >>> short.columns[0].cells[0] == one.who, len(one.who)
+    (True, 28)
+    """
+    shown = [said_once(one.compact()) if isinstance(one, Table) else one for one in tables]
+    rooms: list[tuple[set[str], int]] = []
+    for table in shown:
+        for names, room in _rooms_in_table(table) if isinstance(table, Table) else ():
+            # Columns with a name in common, such as both sides of pairs, are shortened together.
+            joined = [one for one in rooms if one[0] & names]
+            rooms = [one for one in rooms if one not in joined]
+            rooms.append((names.union(*(one[0] for one in joined)),
+                          min([room, *(one[1] for one in joined)])))  # fmt: skip
+    short: dict[str, str] = {}
+    for pool, room in rooms:
+        names_in_order = sorted(pool)
+        short |= {
+            name: brief
+            for name, brief in zip(names_in_order, fitted_names(names_in_order, room), strict=True)
+            if brief != name
+        }
+
+    def renamed(text: str) -> str:
+        return with_names(text, short)
+
+    return (
+        [_table_renamed(one, short) if isinstance(one, Table) else one for one in shown],
+        [replace(one, text=renamed(one.text), who=renamed(one.who)) for one in findings],
+        renamed,
+    )
+
+
+def said_once(table: Table) -> Table:
+    """Of a table too wide for its rows, say above it what numbers are the same in all of them.
+
+    Examples
+    --------
+    >>> columns = [Column(head=str(i), cells=["0" * 50, "0" * 50], is_number=True) for i in "abc"]
+    >>> once = said_once(Table("", columns, fits=True))
+    >>> once.caption[:20], len(once.columns)
+    ('in every row: c 0000', 1)
+    """
+    alike = [
+        one
+        for one in table.columns[1:]
+        if one.is_number and not one.is_name and len(one.cells) > 1 and len({*one.cells}) == 1
+        and len({*one.small}) < _FEW
+    ]  # fmt: skip
+    once: list[str] = []
+    while table.fits and alike and is_too_wide(table):
+        last = alike.pop()
+        once.append(f"{last.head} {last.text_at(0)}")
+        table = replace(table, columns=[one for one in table.columns if one is not last])
+    if not once:
+        return table
+    text = f"in every row: {', '.join(once)}"
+    return replace(table, caption=f"{table.caption} ({text})" if table.caption else text)
+
+
+def is_too_wide(table: Table) -> bool:
+    """Whether rows need more than a line of a terminal each, however short its names are.
+
+    Examples
+    --------
+    >>> is_too_wide(Table("", [Column(head="x", cells=["0" * 81])]))
+    True
+    """
+    widths = [
+        min(LEAST_NAME, max(map(len, [one.head, *one.cells])))
+        if one.is_name
+        else max(len(one.head), *(len(one.text_at(row)) for row in range(len(one.cells))))
+        for one in table.compact().columns
+    ]
+    return sum(widths) + 2 * (len(widths) - 1) > WIDTH
+
+
+def _rooms_in_table(table: Table) -> Iterator[tuple[set[str], int]]:
+    """The names in every column of names, and how wide they may be."""
+    if table.fits and table.columns:
+        lines = [
+            [one.text_at(i) for one in table.columns] for i in range(len(table.columns[0].cells))
+        ]
+        heads = [one.head for one in table.columns]
+        for i, room in name_rooms(heads, lines, [one.is_name for one in table.columns]).items():
+            yield {*table.columns[i].cells}, room
+
+
+def _table_renamed(table: Table, short: Mapping[str, str]) -> Table:
+    """A table whose names are shortened."""
+    columns = [
+        replace(one, cells=[short.get(cell, cell) for cell in one.cells]) if one.is_name else one
+        for one in table.columns
+    ]
+    return replace(table, columns=columns)
+
+
+def _without_unused_rows(tables: Sequence[Block], lines: Sequence[str]) -> Iterator[Block]:
+    """Tables without the numbers of their rows, where no sentence names a row."""
+    is_named = any(map(_OF_ROWS.search, lines))
+    for one in tables:
+        if isinstance(one, Table) and not is_named:
+            one = replace(one, columns=[column for column in one.columns if column.head != "row"])
+        yield one
 
 
 def next_step(*steps: tuple[str, str | None]) -> list[Block]:

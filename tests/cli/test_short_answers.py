@@ -20,7 +20,8 @@ from judgerel_ray.analyses.comparison.show import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short
 from judgerel_ray.analyses.selection.short import systems_short
-from judgerel_ray.blocks.short import MOST_ROWS, findings_of_row
+from judgerel_ray.blocks.blocks import Column, Table
+from judgerel_ray.blocks.short import MOST_ROWS, Remark, findings_of_row, short_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
@@ -163,8 +164,8 @@ def test_every_reason_why_a_target_is_out_of_reach_is_said(code):
         Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
         Unreachable.TOO_MANY_VOTES: "votes",
         Unreachable.TOO_MANY_VERDICTS: "different verdicts",
-        Unreachable.NOT_KNOWN: "not known from 2 replications of 9 questions",
-        Unreachable.NOT_KNOWN_FROM_MORE: "nor from 21 of 80",
+        Unreachable.NOT_KNOWN: "2 replications of 9 questions cannot show it",
+        Unreachable.NOT_KNOWN_FROM_MORE: "nor would 21 replications of 80 questions",
         Unreachable.KNOWN_FROM_MORE: "21 replications of 80 questions would show it",
     }
     assert words[code] in text
@@ -287,3 +288,27 @@ def test_tables_of_fourteen_judges_fit_a_terminal(verb, tmp_path, monkeypatch, c
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     assert "~" not in text  # names are told apart without digests
+
+
+@pytest.mark.parametrize("verb", ["select", "systems"])
+def test_fourteen_systems_are_a_row_each(verb, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _many().write_csv("many.csv")
+    assert main([verb, "many.csv", "--resamples", "50"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith(("judge", "system"))) :]
+    rows = table[1 : table.index("")]
+    assert len(rows) == 14
+    assert len(lines) < 45
+    names = [row.split()[0] for row in rows]
+    told = [word.strip(":,") for line in lines for word in line.split() if "A-long" in word]
+    assert {*told} <= {*names}  # a sentence names a system as its row does
+    assert not any(line.startswith(("row", "rows")) for line in lines)
+
+
+def test_a_number_of_rows_that_no_sentence_names_is_not_shown():
+    numbered = Table("", [Column(head="row", cells=["1", "2"]), Column(head="x", cells=["a", "b"])])
+    (_, table, *_) = short_blocks("two", [numbered], [Remark(text="is noise", who="all")])
+    assert [column.head for column in table.columns] == ["x"]
+    (_, table, *_) = short_blocks("two", [numbered], [Remark(text="is noise", who="row 2")])
+    assert [column.head for column in table.columns] == ["row", "x"]

@@ -11,10 +11,12 @@ from judgerel_ray.cli import main
 ITEMS = ["q" * 100_000 + f"{n}" + "q" * 50_000 for n in range(8)]
 JUDGES = ["j" * 100_000 + "1", "j" * 100_000 + "2"]
 SAID = ["V" * 100_000, "many words " * 10_000]
-# Both judges as a table cuts them, or as a sentence does, by a digest of the name.
+# Both judges as a table cuts them, or as a sentence does, by a digest of the name; or the best of
+# them, by the ends of its name, where the others are not named.
 MARKS = (
     re.compile(r"\bj+\.\.j+1\b.*\bj+\.\.j+2\b", re.DOTALL),
     re.compile(r"\.\.\.\S*~[0-9a-f]{6}"),
+    re.compile(r"\bj+\.\.j*[12] alone\b"),
 )
 
 
@@ -54,6 +56,46 @@ def test_no_line_is_longer_than_a_reader_takes(path, capsys, arguments):
     assert max(map(len, lines)) < 700
     assert len(lines) < 300
     assert any(mark.search(out) for mark in MARKS)
+
+
+def judged_by(names, tmp_path_factory, name):
+    """Two of three replies right, of every judge on twelve questions; with the right verdicts."""
+    rows = [
+        {"item_id": f"q{n}", "replication": replication, "judge": judge, "gold": "ab"[n % 2],
+         "verdict": "ab"[(n + (n * 7 + replication * 3 + place) % 3 // 2) % 2]}
+        for n in range(12) for place, judge in enumerate(names) for replication in range(3)
+    ]  # fmt: skip
+    file = tmp_path_factory.mktemp(name) / "rows.parquet"
+    pl.DataFrame(rows).write_parquet(file)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def of_fourteen(tmp_path_factory):
+    """Fourteen judges whose names have forty characters, told apart at the beginning."""
+    return judged_by([f"judge-{k:02}-" + "x" * 31 for k in range(14)], tmp_path_factory, "fourteen")
+
+
+VERBS = [
+    ["reduce"], ["questions"], ["gate"], ["agree"], ["select"], ["panels"], ["systems"], ["advise"],
+    ["compare", "--by", "judge"], ["doctor"],
+]  # fmt: skip
+"""Every verb that takes a file of judgments with right verdicts alone."""
+SLOW = ("panels", "advise")
+
+
+@pytest.mark.alike(3)
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one[0] in SLOW), id=one[0]) for one in VERBS],
+)
+@pytest.mark.parametrize("file", ["path", "of_fourteen"])
+def test_no_line_of_a_short_form_is_wider_than_a_terminal(words, file, request, capsys):
+    verb, *more = words
+    source = request.getfixturevalue(file)
+    assert main([verb, source, *more]) in (0, 4, 5)
+    text = capsys.readouterr().out.replace(source, "FILE")
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.slow

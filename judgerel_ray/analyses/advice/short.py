@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import polars as pl
@@ -48,16 +50,23 @@ from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.lead_codes import LeadCode
 
 _FIRST = ("component", "design", "target", "n_items", "n_judges")
-_UNKNOWN = "reproducibility is unknown, as only the same prompt was asked again: {} asks it"
+_UNKNOWN = "only the same prompt was asked again, so reproducibility is unknown: ask {}"
 HEADS_NOTE = """\
 single: how reliably one judgment ranks questions, with orders and wordings drawn at random where
 several were asked; repeats: the same where its prompt stays; now: what all judgments of a question
-come to together, and whether that meets the target; needed: judgments of each question that reach
-it by the estimate; for sure: with which even the low end of the 95 % interval does; judgments,
-tokens, GPU-seconds: what the needed ones come to over all questions."""
+come to together, and whether that meets the target (open: its 95 % interval decides neither way);
+needed: judgments of each question that reach it by the estimate; for sure: with which even the low
+end of the 95 % interval does; never: no number does; judgments, tokens, GPU-seconds: what the
+needed ones come to over all questions."""
 """What the heads of the short answer mean."""
 _ONCE = "each question was asked once, so nothing can be said: ask each at least twice"
 _TARGETS = {"majority_stability": "majority stability {}"}
+_WAYS = {"replications": "of the same prompt again"}
+_THINGS = {"replications": "replication", "questions": "question", "judges": "judge"}
+_STANDINGS = {"undecided": "open"}
+_TAKES = "takes "
+_JUDGMENTS = " judgments)"
+_PANEL_UNKNOWN = {"no_gold": "no right verdicts"}
 _CONFOUNDED = "confounded with residual"
 _LARGE = 0.1  # share of the variance from which an error is named
 
@@ -121,15 +130,43 @@ def advised_short(
     return short_blocks(
         _what_advice_rests_on(known.get("components"), groups),
         [*table, *_advice_conditions_line([row for row in leading.values() if row], alike)],
-        findings,
+        _advice_on_two_in_one(findings),
         ("check against requirements", command if known_any else None),
         everyone=groups.labels.values(),
     )
 
 
+def _advice_on_two_in_one(findings: Sequence[Remark]) -> list[Remark]:
+    """Say what two groups need of one kind in one sentence: its beginning once, then each group's.
+
+    Examples
+    --------
+    >>> [one.text for one in _advice_on_two_in_one([
+    ...     Remark(text="no verdict: 2 of 9", who="a", kind="x"),
+    ...     Remark(text="no verdict: 3 of 9", who="b", kind="x")])]
+    ['no verdict: 2 of 9 for a; 3 of 9 for b']
+    """
+    joined: list[Remark] = []
+    for one in findings:
+        alike = [other for other in findings if other.kind and other.kind == one.kind]
+        first, last = (alike[0].text, alike[1].text) if len(alike) == 2 else ("", "")
+        n = next(
+            (i for i, pair in enumerate(zip(first, last, strict=False)) if len({*pair}) > 1), 0
+        )
+        start = re.match(r".*(?:[:;]|takes) ", first[:n])
+        if start is None:
+            joined.append(one)
+        elif one is alike[0]:
+            each = "; ".join(f"{other.text[start.end() :]} for {other.who}" for other in alike)
+            joined.append(replace(one, text=f"{start[0]}{each}", who=""))
+    return joined
+
+
 def _advice_on_one_wording(*, has_options: bool) -> Remark:
     """What was asked in one wording alone, and what would ask it in another."""
-    ways = "option_orders = 2 or a second template" if has_options else "a second template"
+    ways = "a second template, too"
+    if has_options:
+        ways = "in another order, too (option_orders = 2), or with a second template"
     return Remark(text=_UNKNOWN.format(ways), severity=HARMFUL)
 
 
@@ -192,17 +229,28 @@ def _what_advice_rests_on(components: pl.DataFrame | None, groups: Groups) -> st
 def _advice_target_in_words(target: Target) -> str:
     name, wanted = target
     if name == "interval_width":  # of the same prompt, from end to end
-        return f"same-prompt alpha to ± {cell(cast(float, wanted) / 2)}"
+        return f"same-prompt alpha ± {cell(cast(float, wanted) / 2)}"
     return _TARGETS.get(str(name), f"{reason(name)} {{}}").format(cell(wanted))
 
 
 def _advice_conditions_line(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
     """What the table is about, in a line below it: the targets, and how judgments are spread."""
-    ways = dict.fromkeys(lever("lever", in_full=False)(row) for row in needs if row["lever"])
+    ways = dict.fromkeys(_advice_way(row) for row in needs if row["lever"])
     if ways:
         targets = " and ".join(map(_advice_target_in_words, alike))
-        text = f"needed, for sure (95 %): judgments of each question for {targets}, by"
-        yield Paragraph(f"{text} {' or '.join(ways)}", kind="soft")
+        yield Paragraph(
+            f"needed: judgments of a question for {targets}, {' or '.join(ways)}; "
+            "for sure: by the low end of its interval",
+            kind="soft",
+        )
+
+
+def _advice_way(row: Row) -> str:
+    """How judgments of a question are asked under a lever."""
+    by = lever("lever", in_full=False)(row)
+    parts = (part.partition(": ") for part in by.replace("_", " ").split("; "))
+    spread = " and ".join(f"{name} ({of})" if of else name for name, _, of in parts)
+    return _WAYS.get(by, f"spread over {spread}")
 
 
 def _need_of_advice_row(row: Row) -> Row:
@@ -215,7 +263,7 @@ def _judgments_advised(row: Row) -> str:
     if not need:
         return "not known"
     if need["needed_whole"] is None:
-        return "out of reach" if need["now"] is not None else "not known"
+        return "never" if need["now"] is not None else "not known"
     return f"{need['needed_whole']:,}"
 
 
@@ -225,7 +273,7 @@ def _surely_advised_judgments(row: Row) -> str:
     if not need or need["needed_whole"] is None or need["standing"] is None:
         return "-"
     sure = need["needed_cautious"]
-    return "none is" if sure is None else f"{sure:,}"
+    return "never" if sure is None else f"{sure:,}"
 
 
 def _advised_price(unit: str) -> Callable[[Row], str]:
@@ -250,7 +298,10 @@ def _advised_worth_if_repeated(row: Row) -> str:
 
 def _advice_value_now(row: Row) -> str:
     need = _need_of_advice_row(row)
-    return f"{number(need.get('now'))} {need.get('standing') or ''}".rstrip() if need else "-"
+    if not need:
+        return "-"
+    standing = str(need.get("standing") or "")
+    return f"{number(need.get('now'))} {_STANDINGS.get(standing, standing)}".rstrip()
 
 
 _COLUMNS = {
@@ -310,27 +361,56 @@ def _advice_on_targets(rows: Sequence[Row], alike: Sequence[Target], who: str) -
         else:
             never = Unreachable.TOO_FEW_QUESTIONS
             reaching = [row for row in those if row["unreachable"] != never] or those
-            ways.setdefault("; ".join(map(_what_advice_lever_takes, reaching)), []).append(target)
+            ways.setdefault(_what_advice_levers_take(reaching), []).append(target)
     for text, targets in ways.items():
         names = " and ".join(map(_advice_target_in_words, targets))
         reached = any(row["needed"] is not None for row in rows
                       if (row["target"], row["wanted"]) in targets)  # fmt: skip
         severity = PLAIN if reached else WEAK
-        yield Remark(text=f"{names}: {text}", who=who, severity=severity, kind=names)
+        # `takes` follows its subject; what else there is to say of it stands apart.
+        between = " " if text.startswith(_TAKES) else ": "
+        yield Remark(text=f"{names}{between}{text}", who=who, severity=severity, kind=names)
+
+
+def _what_advice_levers_take(rows: Sequence[Row]) -> str:
+    """What levers take, those that reach a target as a choice, then why others never do."""
+    ways = [_what_advice_lever_takes(row) for row in rows if row["needed"] is not None]
+    never = [_what_advice_lever_takes(row) for row in rows if row["needed"] is None]
+    if all(way.endswith(_JUDGMENTS) for way in ways):  # the unit is said once
+        ways = [*ways[:1], *(f"{way.removesuffix(_JUDGMENTS)})" for way in ways[1:])]
+    takes = f"{_TAKES}{' or '.join(ways)}"
+    return "; ".join([*([takes] if ways else []), *never])
+
+
+def _majority_not_known(row: Row) -> str:
+    """Why it is not known whether votes reach a target, and what would show it."""
+    if row["unreachable"] == Unreachable.NOT_KNOWN:
+        return unreached(row)
+    more, n = cast(int, row["design_replications"]), cast(int, row["design_questions"])
+    design = count_of(more, "replication")
+    design += "" if n == row["n_questions"] else f" of {count_of(n, 'question')}"
+    if row["unreachable"] == Unreachable.NOT_KNOWN_FROM_MORE:
+        return f"not known, nor would {design} show it"
+    return f"not known; {design} would show it"
 
 
 def _what_advice_lever_takes(row: Row) -> str:
     """What a lever takes, or why it never does."""
     by = lever("lever", in_full=False)(row) if row["lever"] else ""
     if row["needed"] is None:
-        why, _, would = unreached(row).partition("; ")
+        why = unreached(row)
         if row["unreachable"] in OF_VOTES:
-            return would or why
+            return _majority_not_known(row)
         if row["unreachable"] == Unreachable.TOO_FEW_QUESTIONS:
             return f"never by {by}"
         return f"no number of {by} reaches it: {why}" if by else why
+    whole = cast(int, row["needed_whole"])
+    if by in _THINGS:
+        amount = count_of(whole, _THINGS[by])
+    else:
+        amount = f"{count_of(whole, 'judgment')} of each question {_advice_way(row)}"
     unsure = row["standing"] is not None and row["needed_cautious"] is None
-    return f"{row['needed_whole']:,} {by}{', not sure' * unsure} ({purchase(row)})"
+    return f"{amount}{', not sure' * unsure} ({purchase(row)})"
 
 
 def _advice_on_budget_split(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
@@ -351,13 +431,13 @@ def _advice_on_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
     groups = groups_of(rows, _advice_group_columns(panel))
     worth = with_interval("effective", "effective_low", "effective_high")
     for row in rows:
-        ways = (
-            f"its worth is not known ({reason(row['undefined'])})"
-            if row["undefined"]
-            else f"worth {worth(row)} independent"
-        )
+        judges = count_of(row["judges"], "judge")
+        if row["undefined"]:
+            why = _PANEL_UNKNOWN.get(str(row["undefined"]), reason(row["undefined"]))
+            text = f"a panel of {judges}: worth not known ({why})"
+        else:
+            text = f"a panel of {judges}: worth {worth(row)} independent ones"
         share = row["agreement"]
-        agrees = "" if share is None else f"; two such agree {percent(share)}"
-        text = f"a panel of {count_of(row['judges'], 'judge')}: {ways}{agrees}"
+        text += "" if share is None else f"; two such agree {percent(share)}"
         who = group_label(row, groups.varying) if groups.varying else ""
         yield Remark(text=text, who=who, kind="panel")

@@ -301,7 +301,7 @@ def unreached(row: Row) -> str:
     --------
     >>> unreached({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
     ...            "design_replications": 21, "design_questions": 80})
-    'not known from 2 replications of 20 questions; 21 replications of 80 questions would show it'
+    '2 replications of 20 questions cannot show it; 21 replications of 80 questions would'
     >>> unreached({"unreachable": "error_stays", "error_of": "option_order, template"})
     'the error of one option order and template stays'
     """
@@ -312,14 +312,16 @@ def unreached(row: Row) -> str:
     if code not in OF_VOTES:
         return _UNREACHED.get(str(code), reason(code))
     m, n = cast(int, row["n_replications"]), cast(int, row["n_questions"])
-    known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
+    there = f"{count_of(m, 'replication')} of {count_of(n, 'question')} cannot show it"
     if code == Unreachable.NOT_KNOWN:
-        return known
-    more, questions = row["design_replications"], row["design_questions"]
+        return there
+    more, questions = cast(int, row["design_replications"]), cast(int, row["design_questions"])
+    design = count_of(more, "replication")
+    if code == Unreachable.NOT_KNOWN_FROM_MORE or questions != n:
+        design += f" of {count_of(questions, 'question')}"
     if code == Unreachable.NOT_KNOWN_FROM_MORE:
-        return f"{known}, nor from {more} of {questions}"
-    of = f" of {questions:,} questions" * (questions != n)
-    return f"{known}; {more} replications{of} would show it"
+        return f"{there}, nor could {design}"
+    return f"{there}; {design} would"
 
 
 def _advice_component_size(row: Row) -> str:

@@ -24,7 +24,16 @@ from judgerel_ray.blocks.blocks import (
 )
 from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.blocks.short import HARMFUL, Remark, finding_lines, named, next_step
+from judgerel_ray.blocks.short import (
+    HARMFUL,
+    Remark,
+    finding_lines,
+    is_too_wide,
+    named,
+    next_step,
+    said_once,
+    with_short_names,
+)
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
@@ -114,10 +123,19 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
         remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
     if hidden:
         remarks.append(Remark(text="label by label: --full"))
+    tables_of = [_narrow_agreement_table(one) for one in found if isinstance(one, Table)]
+    shown, remarks, _ = with_short_names(tables_of, remarks)
     lines = finding_lines(remarks)
     step = next_step(("check them against requirements", command))
-    tables_of = [replace(one, fits=True) for one in found if isinstance(one, Table)]
-    return [*tables_of, *([Lines(lines)] if lines else []), *step]
+    return [*shown, *([Lines(lines)] if lines else []), *step]
+
+
+def _narrow_agreement_table(table: Table) -> Table:
+    """Leave alpha out where a row would not fit: it stands beside kappa, and is nearly the same."""
+    table = replace(table, fits=True)
+    if is_too_wide(said_once(table)):
+        table = replace(table, columns=[one for one in table.columns if one.head != "alpha"])
+    return table
 
 
 def _label_agreement_table(labels: pl.DataFrame) -> list[Block]:

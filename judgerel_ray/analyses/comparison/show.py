@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table, counts, numeric
+from judgerel_ray.blocks.blocks import Block, Laid, Paragraph
 from judgerel_ray.blocks.columns import wrapped
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import (
@@ -18,6 +18,7 @@ from judgerel_ray.blocks.short import (
     PLAIN,
     WEAK,
     Groups,
+    PairOutcome,
     Remark,
     Row,
     findings_of_row,
@@ -25,6 +26,7 @@ from judgerel_ray.blocks.short import (
     named,
     short_blocks,
     short_table,
+    sides_table,
 )
 from judgerel_ray.blocks.text_sections import (
     Columns,
@@ -43,8 +45,9 @@ from judgerel_ray.blocks.words import (
     reason,
     rows_by_group,
 )
-from judgerel_ray.core import count_of, cut_text
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.short_names import fitted_names
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.measuring.serving import SharedRequests, with_shared
@@ -199,7 +202,7 @@ _CONDITIONS = {
     "reproducibility": "orders and wordings drawn at random",
     "repeatability": "the same prompt asked again",
 }
-_STANDINGS = ("undecided", "equivalent", "-")
+_MOST_DECIDED = 6  # pairs of many whose differences are shown, the clearest first
 _LONGEST_SIDE = 40  # characters of a side's name
 
 
@@ -232,7 +235,7 @@ def compared_short(
     return short_blocks(
         _scope_of_comparison(firsts),
         [
-            *short_table(firsts, those, _difference_columns(firsts), what="pair"),
+            *short_table(firsts, those, _difference_columns(firsts), what="pair", names=["higher"]),
             *_conditions_below(firsts),
         ],
         findings,
@@ -243,28 +246,22 @@ def compared_short(
 
 def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[Block]:
     """Lay out more pairs than a screen has lines: a row a side, and why pairs are undecided."""
-    sides: dict[str, Counter[str]] = {}
-    values: dict[str, list[float]] = {}
-    for row in firsts:
-        higher = _higher_side_compared(row)
-        for side in "ab":
-            name = cell(row[side])
-            word = {name: "higher", cell(row["b" if side == "a" else "a"]): "lower"}
-            sides.setdefault(name, Counter())[word.get(higher, higher)] += 1
-            values.setdefault(name, []).extend(
-                [row[f"value_{side}"]] if row[f"value_{side}"] is not None else []
-            )
-    names = sorted(sides, key=lambda name: (-max(values[name], default=-2.0), name))
-    heads = dict.fromkeys(
-        ["higher", "lower", *(word for found in sides.values() for word in found)]
-    )
     what = " or ".join(dict.fromkeys(map(coefficient_name, firsts)))
-    table = Table("", [
-        Column(head="side", cells=names, is_number=True, is_name=True),
-        numeric(what, [_range(values[name]) for name in names]),
-        *(counts(head if head in _STANDINGS else f"{head} than",
-                 [sides[name][head] for name in names]) for head in heads),
-    ], fits=True)  # fmt: skip
+    table = sides_table([_outcome_of_comparison(row) for row in firsts], "side", what)
+    decided = [row for row in firsts if str(row["standing"]).endswith(" higher")]
+    decided.sort(key=lambda row: (cast(float, row["p_holm"] or 0), -abs(row["difference"])))
+    clearest = groups_of(decided, [])
+    clear_pairs = short_table(
+        decided[:_MOST_DECIDED],
+        clearest,
+        {
+            "higher": _higher_side_compared,
+            "than": lambda row: cell(row["b" if row["standing"] == "a higher" else "a"]),
+            "difference [95 %]": _difference_of_higher,
+            "p, Holm": short_p("p_holm"),
+        },
+        names=["higher", "than"],
+    )
     why = Counter(str(row["reason"]) for row in firsts if row["reason"])
     findings = [
         Remark(text=f"{count_of(n, 'pair')} undecided: {_WHY.get(code, reason(code))}",
@@ -281,19 +278,31 @@ def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[
         for text, n in flagged.most_common()
     ]
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
-    findings += [Remark(text="every pair, its interval and other coefficients: --full")]
+    more = max(0, len(decided) - _MOST_DECIDED)
+    rest = f"{count_of(more, 'more decided pair')}, " if more else ""
+    findings += [Remark(text=f"{rest}every pair and other coefficients: --full")]
     return short_blocks(
         _scope_of_comparison(firsts),
-        [table, *_conditions_below(firsts)],
+        [table, *_conditions_below(firsts), *clear_pairs],
         findings,
         ("see what more judgments would show", command),
     )
 
 
-def _range(values: Sequence[float]) -> str:
-    """The values of a side, which rests on the questions shared with each other side."""
-    ends = dict.fromkeys(number(value) for value in (min(values), max(values))) if values else {}
-    return " to ".join(ends) or "-"
+def _outcome_of_comparison(row: Row) -> PairOutcome:
+    return PairOutcome(
+        sides=(cell(row["a"]), cell(row["b"])),
+        higher=_higher_side_compared(row),
+        values=(row["value_a"], row["value_b"]),
+    )
+
+
+def _difference_of_higher(row: Row) -> str:
+    """By how much the higher side is higher, with its interval."""
+    if row["standing"] == "a higher":
+        ends = [None if row[end] is None else -row[end] for end in ("high", "low")]
+        row = {**row, "difference": -row["difference"], "low": ends[0], "high": ends[1]}
+    return with_interval("difference", "low", "high")(row)
 
 
 def _leading_difference(rows: Sequence[Row]) -> Row:
@@ -313,7 +322,7 @@ def _scope_of_comparison(firsts: Sequence[Row]) -> str:
     n_replies = sum(
         cast(int, row["n_judgments_a"]) + cast(int, row["n_judgments_b"]) for row in firsts
     )
-    first, second = (cut_text(cell(firsts[0][side]), _LONGEST_SIDE) for side in "ab")
+    first, second = fitted_names([cell(firsts[0][side]) for side in "ab"], _LONGEST_SIDE)
     sides = f"{first} against {second}" if a == first else f"a ({first}) against b ({second})"
     return f"{sides}, {on}: {count_of(n_replies, 'reply', 'replies')}"
 

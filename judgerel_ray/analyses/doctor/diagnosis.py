@@ -236,13 +236,13 @@ class Support:
         match self.asks:
             case Question.REPEATS:
                 if n["n_repeated"]:
-                    of = f"{n['n_repeated']:,} of {n['n_items']:,}"
-                    return f"{of} items asked up to {n['most']:,} times"
+                    of = f"{n['n_repeated']:,} of {count_of(n['n_items'], 'item')}"
+                    return f"{of} asked up to {count_of(n['most'], 'time')}"
                 return "every item was judged once" if n["most"] == 1 else "no item has a verdict"
             case Question.INTERVALS:
-                return f"{n['n_items']:,} items"
+                return count_of(n["n_items"], "item")
             case Question.FACET:
-                several = f"{n['n_crossed']:,} items at several levels"
+                several = f"{count_of(n['n_crossed'], 'item')} at several levels"
                 return "no item at two levels" if lacks else several
             case Question.POSITION:
                 orders = "one order" if Lack.ORDERS in lacks else "several orders"
@@ -250,7 +250,7 @@ class Support:
                 return f"{orders} of the options, {column} column label"
             case Question.RIGHT:
                 if "n_right" in n:
-                    return f"{n['n_right']:,} items with a right verdict"
+                    return f"{count_of(n['n_right'], 'item')} with a right verdict"
                 return "no right verdicts" if lacks else "the run's items say"
             case Question.PANEL:
                 shared = f" on {count_of(n['n_shared'], 'item')} that two judged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from shlex import quote
@@ -11,8 +12,10 @@ from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.core.short_names import fitted_names
 
 _BELOW = " " * 6
+_MOST_ALIKE = 4  # groups of which as much was judged, that have a line each
 _UNFIT = 2
 _WIDTH = 80  # of a terminal, as of other text; what knows that one needs packages
 
@@ -73,14 +76,43 @@ def _doctor_report_parts(found: Diagnosis) -> Iterator[list[str]]:
     ])  # fmt: skip
     unread = [one.column for one in found.columns if not one.role]
     yield _doctor_report_lines(f"Not read: {', '.join(unread)}", "  ") if unread else []
-    yield _doctor_report_grid([
-        ("--" if one.why else "ok", one.group or "all", f"{one.n_items:,} items, "
-         f"{one.n_judgments:,} judgments") for one in found.judges
-    ], [one.doubt for one in found.judges], is_prose=True)  # fmt: skip
-    yield _doctor_report_grid([
-        ("ok" if one.is_supported else "--", one.verb, f"{one.question}: {one.found}")
-        for one in found.supports
-    ], [one.unblock for one in found.supports], is_prose=True)  # fmt: skip
+    yield from _doctor_report_judges(found)
+    yield from _doctor_report_supports(found)
+
+
+def _doctor_report_judges(found: Diagnosis) -> Iterator[list[str]]:
+    """Every group with what was judged; of many those alike in one line."""
+    amounts = [
+        f"{count_of(one.n_items, 'item')}, {count_of(one.n_judgments, 'judgment')}"
+        for one in found.judges
+    ]
+    alike = Counter(
+        amount for one, amount in zip(found.judges, amounts, strict=True) if not one.why
+    )
+    room = _WIDTH - len("ok  ") - len("  ") - max(map(len, amounts), default=0) - len(" each")
+    names = fitted_names([one.group or "all" for one in found.judges], room)
+    rows: dict[tuple[str, str, str], str | None] = {}
+    for one, name, amount in zip(found.judges, names, amounts, strict=True):
+        if not one.why and alike[amount] > _MOST_ALIKE:
+            rows["ok", f"{alike[amount]:,} groups", f"{amount} each"] = None
+        else:
+            rows["--" if one.why else "ok", name, amount] = one.doubt
+    yield _doctor_report_grid([*rows], [*rows.values()], is_prose=True)
+
+
+def _doctor_report_supports(found: Diagnosis) -> Iterator[list[str]]:
+    """What the file supports; facets of which nothing is known stand in one line."""
+    rows: dict[tuple[str, str, str], str | None] = {}
+    unasked = [one for one in found.supports if one.facet and not one.is_supported]
+    for one in found.supports:
+        question, unblock = one.question, one.unblock
+        if len(unasked) > 1 and one in unasked:
+            *firsts, last = ((each.facet or "").replace("_", " ") for each in unasked)
+            question = f"do {', '.join(firsts)} and {last} matter"
+            unblock = "ask the same items at two levels of any of them"
+        key = ("ok" if one.is_supported else "--", one.verb, f"{question}: {one.found}")
+        rows.setdefault(key, unblock)
+    yield _doctor_report_grid([*rows], [*rows.values()], is_prose=True)
 
 
 def _doctor_report_lines(text: str, later: str, first: str = "") -> list[str]:

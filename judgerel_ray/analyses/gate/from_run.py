@@ -15,6 +15,7 @@ from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
+    RIGHT,
     Requirement,
     default_requirements,
 )
@@ -159,14 +160,18 @@ def gate_by_default(
 
     What judgments cannot tell is not required: the right verdict where nobody knows it, another
     order of the options where none was asked. Where neither is known, that a judge agrees with
-    itself does not pass: one that goes by the place of an option does, too.
+    itself does not pass: one that goes by the place of an option does, too. Ratings are held
+    against labels by kappa at their level of measurement, other verdicts by accuracy.
     """
     options = options or ReduceOptions(intervals=IntervalChoice(with_errors=True))
     confidence = options.intervals.confidence
     asked = default_requirements(judged.tolerance)
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]
-    right = _right_verdicts(judged, replace(options, coefficients=("accuracy",)))
-    of = {"accuracy": right} if right is not None else {}
+    right = _right_verdicts(judged, replace(options, coefficients=RIGHT))
+    of = {}
+    if right is not None:
+        right = _by_their_kind(right, groups, kept=judged.tolerance)
+        of = dict.fromkeys(RIGHT, right)
     tables = [
         of_requirement(one, table, groups, confidence)
         for one in asked
@@ -177,12 +182,27 @@ def gate_by_default(
     return _with_the_unknown(found, groups)
 
 
+def _by_their_kind(
+    right: pl.DataFrame, groups: Sequence[str], *, kept: Container[str]
+) -> pl.DataFrame:
+    """Rows of kappa of ratings alone, and of accuracy where there is none of those.
+
+    What a sweep requires itself is `kept` of all.
+    """
+    weighted = (pl.col("coefficient") == "cohen_kappa") & (pl.col("measurement") != "nominal")
+    rated = weighted.any().over(groups or [pl.lit(0)])
+    wanted = pl.when(rated).then(weighted).otherwise(pl.col("coefficient") == OF_A_DROP)
+    return right.filter(
+        wanted | pl.col("coefficient").is_in([name for name in RIGHT if name in kept])
+    )
+
+
 def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
     """A row of its own below alpha's where neither reproducibility nor the right verdict is known.
 
     It is open: so the default never passes a judge that is only known to repeat itself.
     """
-    gold_known = (pl.col("coefficient") == OF_A_DROP).any().over(groups or [pl.lit(0)])
+    gold_known = pl.col("coefficient").is_in(RIGHT).any().over(groups or [pl.lit(0)])
     kept = [*groups, "n_items", "n_judgments"]
     unknown = found.filter(
         (pl.col("requirement") == ALPHA)

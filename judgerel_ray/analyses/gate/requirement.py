@@ -17,13 +17,20 @@ DEFAULTS = (
     "valid_rate >= .9",
     "swap_consistency >= .75",
     "accuracy >= .8",
+    "cohen_kappa >= .7",
 )
 """What a judge must meet where nothing is required, each where judgments can tell it.
 
+Of ratings kappa stands in place of accuracy: one point beside the label is no error as large as
+four. Of other verdicts accuracy does.
+
 Krippendorff (2004, p. 241) draws no conclusion below an alpha of .667; below .9 more than one
 reply in ten holds no verdict; below .75 more than one verdict in four moves with the order of the
-options; and two people agree on 81 % of answers (Zheng et al. 2023, MT-bench).
+options; two people agree on 81 % of answers (Zheng et al. 2023, MT-bench); and automated scores
+are used from a quadratic weighted kappa with people's of .7 on (Williamson, Xi and Breyer 2012).
 """
+RIGHT = ("accuracy", "cohen_kappa")
+"""What tells, of those, how far a judge is right."""
 OF_A_DROP = "accuracy"
 """What a drop of is a difference of right verdicts; of other names it is one of agreement."""
 SHORT_FOR = {
@@ -226,7 +233,7 @@ def default_requirements(tolerance: Mapping[str, float]) -> tuple[Requirement, .
     >>> [one.text for one in default_requirements({"flip_rate": 0.1, "krippendorff_alpha": 0.8})]
     ... # doctest: +NORMALIZE_WHITESPACE
     ['krippendorff_alpha >= 0.8', 'valid_rate >= .9', 'swap_consistency >= .75', 'accuracy >= .8',
-     'flip_rate <= 0.1']
+     'cohen_kappa >= .7', 'flip_rate <= 0.1']
     """
     own = {name: value for name, value in tolerance.items() if name not in NOT_GATED}
     texts = [f"{name} {'<=' if name in AT_MOST else '>='} {own[name]:g}" for name in own]

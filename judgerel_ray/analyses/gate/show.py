@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
+from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER, SHORT_FOR
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
     AT_LIMIT,
@@ -26,8 +26,8 @@ from judgerel_ray.analyses.gate.standing import (
     overall,
 )
 from judgerel_ray.analyses.gate.tables import Requirements
-from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
-from judgerel_ray.blocks.columns import WIDTH, fitted_names
+from judgerel_ray.blocks.blocks import Block, Column, Lines, Paragraph, Span, Table, row_columns
+from judgerel_ray.blocks.columns import WIDTH
 from judgerel_ray.blocks.result import Case, Result
 from judgerel_ray.blocks.short import MOST_ROWS, named, next_step
 from judgerel_ray.blocks.words import (
@@ -46,6 +46,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.core.short_names import fitted_names
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode
@@ -90,6 +91,8 @@ _MISSING = "no verdict"
 _OPEN = "open"
 _GAP = "  "
 _GROUP = "group"
+_LEAST_GROUP = 18
+"""Characters that a group's name should have."""
 _BRIEF = {
     "": "-",
     Verdict.INCONCLUSIVE.value: _OPEN,
@@ -98,9 +101,11 @@ _BRIEF = {
 }
 """Heads and cells as a narrow table has them."""
 _ALONE_BRIEFLY = (
-    "reproducibility is unknown{}: only the same prompt was asked. Give right verdicts (a column "
-    "gold), ask again in another wording or order of options, or say what must be met (--require)"
+    "reproducibility is unknown{}: only the same prompt was asked. Add right verdicts (a column "
+    "gold), ask again in another wording or order, or say what must be met (--require)"
 )
+_UNCOUNTED = "This look is not counted: --ledger FILE keeps repeated checks valid"
+_BRIEF_NAMES = {name: brief for brief, name in SHORT_FOR.items()}
 _HEADS = ("verdict", "requirement", _GROUP, _MISSING, "value", "interval", "what is missing")
 
 
@@ -143,12 +148,11 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     apart = telling_columns(
         [dict(zip(_gate_group_columns(gated), key, strict=True)) for key in keys] or [{}]
     )
-    wide = _requirement_table(gated, rows[:MOST_ROWS], apart)
-    table = _narrow_gate_table(wide)
-    brief = dict(zip(_group_cells(wide), _group_cells(table), strict=False))
+    every = [*dict.fromkeys(_group(row, apart) for row in rows)]
+    table, brief = _narrow_gate_table(_requirement_table(gated, rows[:MOST_ROWS], apart), every)
 
     def group_of(row: Row) -> str:
-        return brief.get(_group(row, apart), _group(row, apart))
+        return brief[_group(row, apart)]
 
     open_ = [*_requirement_need_lines(rows[:MOST_ROWS], group_of), *_reasons(rows, group_of)]
     left += [Paragraph(_none_missed(rows, group_of))] if more else []
@@ -160,10 +164,6 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     elif name == "advise" and any(row["reason"] == "single_replication" for row in rows):
         what, command = "see what these judgments support", commands.get("doctor")
     return [*_gate_blocks(gated, [table, *left], open_), *next_step((what, command))]
-
-
-def _group_cells(table: Table) -> Sequence[str]:
-    return next((one.cells for one in table.columns if one.head == _GROUP), ())
 
 
 def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
@@ -181,8 +181,11 @@ def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
     return f"nothing missed: {named(kept, most=MOST_ROWS)}"
 
 
-def _narrow_gate_table(table: Table) -> Table:
-    """Keep a row on a line of a terminal: what is missing stands below, long names give way."""
+def _narrow_gate_table(table: Table, groups: Sequence[str]) -> tuple[Table, dict[str, str]]:
+    """Keep a row on a line of a terminal: what is missing stands below, long names give way.
+
+    Beside it, how each of all groups is named in the table and below.
+    """
     columns = [
         replace(one, head=_BRIEF.get(one.head, one.head),
                 cells=[_BRIEF.get(cell, cell) for cell in one.cells])
@@ -190,13 +193,33 @@ def _narrow_gate_table(table: Table) -> Table:
         if one.head != _HEADS[-1]
     ]  # fmt: skip
     table = replace(table, columns=columns).compact()
-    others = [max(map(len, [one.head, *one.cells])) for one in table.columns if one.head != _GROUP]
-    room = WIDTH - sum(others) - len(_GAP) * len(others)
+    if _room_of_groups(table) < min(_LEAST_GROUP, max(map(len, groups), default=0)):
+        table = replace(table, columns=[_named_briefly(one) for one in table.columns])
+    names = fitted_names(groups, _room_of_groups(table))
+    brief = dict(zip(groups, names, strict=True))
     columns = [
-        replace(one, cells=fitted_names(one.cells, room)) if one.head == _GROUP else one
+        replace(one, cells=[brief[cell] for cell in one.cells]) if one.head == _GROUP else one
         for one in table.columns
     ]
-    return replace(table, columns=columns, fits=True)
+    return replace(table, columns=columns, fits=True), brief
+
+
+def _room_of_groups(table: Table) -> int:
+    """How wide the names of groups may be beside the other columns."""
+    others = [max(map(len, [one.head, *one.cells])) for one in table.columns if one.head != _GROUP]
+    return WIDTH - sum(others) - len(_GAP) * len(others)
+
+
+def _named_briefly(column: Column) -> Column:
+    """Requirements by the short names of their coefficients, which are understood as well."""
+    if column.head != _HEADS[1]:
+        return column
+    return replace(column, cells=[_briefly(cell) for cell in column.cells])
+
+
+def _briefly(required: str) -> str:
+    name, _, rest = required.partition(" ")
+    return f"{_BRIEF_NAMES.get(name, name)} {rest}"
 
 
 def _requirement_need_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
@@ -245,11 +268,13 @@ def _gate_blocks(
         *_requirement_notes(rows),
         *gated.notes,
     ]
+    is_brief = open_ is not None and gated.look.ledger is None
+    why += [_UNCOUNTED] if is_brief else []
     return [
         Paragraph(gate_headline(gated), kind="lead"),
         *tables,
         *([Lines(why)] if why else []),
-        Paragraph(look_words(gated), kind="soft"),
+        *([] if is_brief else [Paragraph(look_words(gated), kind="soft")]),
     ]
 
 

@@ -26,8 +26,9 @@ class GateRequest(Labelled):
             "a requirement; the whole confidence interval must meet it: NAME >= NUMBER or <=, of "
             "any coefficient; 'drop of NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names "
             "the groups that must; default krippendorff_alpha >= .667, valid_rate >= .9, "
-            "swap_consistency >= .75 and accuracy >= .8 where they are known, reproducibility or "
-            "right verdicts known at all, and a sweep's own tolerances",
+            "swap_consistency >= .75 and accuracy >= .8 (of ratings cohen_kappa >= .7, weighted) "
+            "where they are known, reproducibility or right verdicts known at all, and a sweep's "
+            "own tolerances",
             "RULE",
             repeats=True,
         ),

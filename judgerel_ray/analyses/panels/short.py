@@ -19,8 +19,10 @@ from judgerel_ray.blocks.short import (
     findings_of_row,
     groups_of,
     short_blocks,
+    short_names_of,
     short_table,
     span,
+    with_names,
 )
 from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import (
@@ -33,7 +35,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 
 _RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
-_GAIN = "gain: over the member that other questions chose; p: of the accuracy, by chance"
+_GAIN = "gain: over the member best on other questions; p: chance alone is as accurate"
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -52,13 +54,15 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         return short_blocks("no two systems answered the same questions", [], [])
     every = [*members.iter_rows(named=True)]
     groups = groups_of(every, Members.groups(members))
+    short = short_names_of(cell(row["member"]) for row in every)
+    every = [{**row, "member": short[cell(row["member"])]} for row in every]
     alone = groups.apart(every)
     rules = groups.apart(tables["panels"].iter_rows(named=True))
     best = {who: max(those, key=lambda row: row["accuracy"] or 0.0) for who, those in alone.items()}
     rows = [row for who, one in best.items() for row in (one, *rules.get(who, []))]
     findings = [
         *(one for who, those in rules.items() for one in _vote_rule_remarks(those, who, best[who])),
-        *_best_panel_remarks(tables["best"], groups),
+        *_best_panel_remarks(tables["best"], groups, short),
         *(
             Remark(text=_panel_worth_cell(row), who=groups.of(row), kind="worth",
                     severity=WEAK if row["effective"] is None else PLAIN)
@@ -76,7 +80,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
     }
     return short_blocks(
         _panel_scope_sentence(every, alone, groups),
-        short_table(rows, groups, columns, what="row"),
+        short_table(rows, groups, columns, what="row", names=["who answers"]),
         findings,
         ("compare each pair of members", command),
         everyone=groups.labels.values(),
@@ -120,7 +124,7 @@ def _vote_rule_remarks(rows: Sequence[Row], who: str, best: Row) -> Iterator[Rem
         yield Remark(text=f"{how}: {text}", who=who, severity=severity)
     for row in rows:
         yield from findings_of_row({**row, "noise": None}, who, f"votes {_RULES[str(row['rule'])]}")
-    for name, words in (("tied", "tie, so a lot decides"), ("silent", "get no vote")):
+    for name, words in (("tied", "tie, and are decided by lot"), ("silent", "get no vote")):
         shares = [f"{percent(row[name])} {_RULES[str(row['rule'])]}" for row in rows if row[name]]
         if shares:
             text = f"questions that {words}: {', '.join(shares)}"
@@ -149,13 +153,16 @@ def _vote_gain_standing(row: Row, best: Row) -> str:
     return _BETTER if gains else "no gain over the best member is shown"
 
 
-def _best_panel_remarks(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
-    """The panel that does best on questions it was not chosen by."""
+def _best_panel_remarks(
+    best: pl.DataFrame, groups: Groups, short: Mapping[str, str]
+) -> Iterator[Remark]:
+    """The panel that does best on questions it was not chosen by; `short` names of its members."""
     sized = best.filter(chosen_by="size").iter_rows(named=True)
     for who, rows in groups.apart(sized).items():
         row = max(rows, key=lambda one: one["accuracy"] or 0)
+        members = with_names(cell(row["members"]), short)
         text = (
-            f"best panel, on questions that did not choose it: {cell(row['members'])} "
+            f"best panel, on questions that did not choose it: {members} "
             f"{share(row)}; {row['n_alike']} of {row['n_folds']} folds choose it"
         )
         text += "" if row["exhaustive"] else "; not all panels were tried"
@@ -212,7 +219,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     }
     return short_blocks(
         f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
-        short_table(rows, groups, columns, what="row"),
+        short_table(rows, groups, columns, what="row", names=["who answers"]),
         findings,
         ("see what all of them are worth by votes", command),
         everyone=groups.labels.values(),

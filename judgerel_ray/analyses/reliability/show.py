@@ -489,7 +489,12 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
     heads += ["item_id", "replies", "agreement"]
     heads += ["accuracy [95 %]", "majority"] if labelled else []
     columns = [
-        Column(head=head, cells=texts, is_number=True, is_name=head == "judge")
+        Column(
+            head=head,
+            cells=texts,
+            is_number=True,
+            is_name=head in ("item_id", *(name.replace("_", " ") for name in groups.varying)),
+        )
         for head, texts in zip(heads, cells, strict=True)
     ]
     table = Table("", columns, fits=True)

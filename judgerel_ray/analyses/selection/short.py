@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 import polars as pl
@@ -11,14 +12,18 @@ from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
     HARMFUL,
+    MOST_ROWS,
     PLAIN,
     WEAK,
     Groups,
+    PairOutcome,
     Remark,
     Row,
     groups_of,
+    named,
     short_blocks,
     short_table,
+    sides_table,
     span,
 )
 from judgerel_ray.blocks.text_sections import short_p
@@ -26,6 +31,9 @@ from judgerel_ray.blocks.words import NOISE, cell, explanation, number, percent,
 from judgerel_ray.core import count_of
 
 _SURE = 0.05
+_CALIBRATION = "calibration"
+_MOST_DECIDED = 6  # pairs of many whose differences are shown, the clearest first
+_MOST_WITH_ENDS = 2  # confidences whose intervals stand beside each other
 _ERRORS = "errors: share wrong, second less first, where both accept as many answers"
 _COUNTED = {"first": "first replies", "majority": "majorities"}
 _FEW = {
@@ -54,6 +62,7 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     every = [*systems.iter_rows(named=True)]
     keys = systems.columns[: systems.columns.index("system")]
     groups = groups_of(every, [*keys, "confidence"])
+    of_systems = groups_of(every, keys)
     kept = {groups.of(row): row for row in guarantees.iter_rows(named=True)}
     surest: dict[str, Row] = {}
     for row in tables["acceptance"].iter_rows(named=True):
@@ -71,17 +80,85 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         "accepted": lambda row: percent(row["kept"].get("acceptance")),
         "wrong [95 %]": lambda row: _selected_value_cell(row["kept"], "error", "low", "high"),
     }
-    text = "AUROC: chance that a right answer is the surer; from: least confidence accepted"
+    table = short_table(rows, groups, columns, what="row")
+    if len(rows) > MOST_ROWS:
+        table = _one_row_a_system(rows, of_systems)
+    text = "AUROC: chance that a right answer is the surer"
+    if len(rows) <= MOST_ROWS:
+        text += "; from: least confidence accepted"
     if any(row["kept"].get("threshold") is not None for row in rows):
         text += "; accepted, wrong: there, on questions held out"
     below = Paragraph(text, kind="soft")
     return short_blocks(
         _accepted_share_sentence(every, keys, groups, risks),
-        [*short_table(rows, groups, columns, what="row"), below],
-        [one for row in rows for one in _selection_remarks(row, groups.of(row))],
+        [*table, below],
+        _remarks_by_confidence(rows, of_systems),
         ("compare the systems question by question", command if several else None),
-        everyone=groups.labels.values(),
+        everyone=of_systems.labels.values(),
     )
+
+
+def _one_row_a_system(rows: Sequence[Row], groups: Groups) -> list[Block]:
+    """Many systems: what is the same of every confidence once, then how well each ranks."""
+    confidences = [*dict.fromkeys(str(row["confidence"]) for row in rows)]
+    by_system = groups.apart(rows)
+    whole = len(confidences) <= _MOST_WITH_ENDS
+
+    def ranks(confidence: str) -> Callable[[Row], str]:
+        def write(row: Row) -> str:
+            of = {str(one["confidence"]): one for one in by_system[groups.of(row)]}
+            one = of.get(confidence, {})
+            if not whole:
+                return number(one.get("auroc"))
+            return _selected_value_cell(one, "auroc", "auroc_low", "auroc_high")
+
+        return write
+
+    def accepts(row: Row) -> str:
+        found = {
+            str(one["confidence"]): _acceptance_threshold_cell(one["kept"])
+            for one in by_system[groups.of(row)]
+        }
+        some = [f"{name} {limit}" for name, limit in found.items() if limit != "none"]
+        return ", ".join(some) or "-"
+
+    columns: dict[str, Callable[[Row], str]] = {
+        "accuracy [95 %]": lambda row: _selected_value_cell(row, "accuracy", "low", "high"),
+        **{f"AUROC, {name}": ranks(name) for name in confidences},
+        "accepted from": accepts,
+    }
+    return short_table([those[0] for those in by_system.values()], groups, columns, what="system")
+
+
+def _remarks_by_confidence(rows: Sequence[Row], groups: Groups) -> list[Remark]:
+    """What forbids or weakens accepting, of a system once for all confidences it holds of."""
+    found: dict[tuple[str, str, int, str], list[str]] = {}
+    calibrations: dict[str, dict[str, list[str]]] = {}
+    of_system: dict[str, set[str]] = {}
+    for row in rows:
+        who, confidence = groups.of(row), str(row["confidence"])
+        of_system.setdefault(who, set()).add(confidence)
+        for one in _selection_remarks(row, who):
+            if one.kind == _CALIBRATION:
+                word, _, shares = one.text.partition(": ")
+                words = calibrations.setdefault(who, {}).setdefault(word, [])
+                words.append(f"{shares} ({confidence})")
+            else:
+                found.setdefault((who, one.text, one.severity, one.kind), []).append(confidence)
+    several = any(len(those) > 1 for those in of_system.values())
+    remarks = [
+        Remark(
+            text=text if {*those} == of_system[who] else f"{text} (by {' and '.join(those)})",
+            who=who, severity=severity, kind=kind,
+        )
+        for (who, text, severity, kind), those in found.items()
+    ]  # fmt: skip
+    for who, parts in calibrations.items():
+        text = "; ".join(f"{word}: {', '.join(those)}" for word, those in parts.items())
+        if not several:
+            text = text.partition(" (")[0]
+        remarks.append(Remark(text=text, who=who, severity=WEAK, kind=_CALIBRATION))
+    return remarks
 
 
 def _selected_value_cell(row: Row, value: str, low: str, high: str) -> str:
@@ -134,9 +211,14 @@ def _selection_remarks(row: Row, who: str) -> Iterator[Remark]:
         if shares[0] == shares[1]:
             shares = [number(confident), number(right)]
         text = f"{word}: sure of {shares[0]}, right in {shares[1]}"
-        yield Remark(text=text, who=who, severity=WEAK, kind=word)
+        yield Remark(text=text, who=who, severity=WEAK, kind=_CALIBRATION)
     if row["few"]:
         yield Remark(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
+    unread = row["n_unread"]
+    if unread and unread == row["n_rejected"]:
+        text = f"{count_of(unread, 'answer')} without a verdict: wrong, and never accepted"
+        yield Remark(text=text, who=who, severity=WEAK, kind="n_unread")
+        row = {**row, "n_unread": 0, "n_rejected": 0}
     for name, words in (
         ("n_unread", "have no verdict and count as wrong"),
         ("n_rejected", "have no such confidence and are never accepted"),
@@ -175,7 +257,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     groups = groups_of(every, ["benchmark", "first", "second"])
     all_groups = groups_of(every, ["benchmark"])
     asked = span((row["n_questions"] for row in every), "shared question")
-    several = len(every) > 1
+    several, many = len(every) > 1, len(every) > MOST_ROWS
     columns = {
         **({"row": lambda row: str(every.index(row) + 1)} if several else {}),
         "first": lambda row: cell(row["first"]),
@@ -187,23 +269,98 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         ),
     }
     by = any(row["error_difference"] is not None for row in every)
+    ungrouped = Groups(rows=every, varying=[], shared="", labels={})
     who = {groups.of(row): f"row {place}" for place, row in enumerate(every, start=1)}
     numbered = {one: who[one] if several else "" for one in who}
-    findings = [one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])]
+    if many:
+        shown = _systems_in_rows(every)
+        findings = _remarks_on_many_pairs(every)
+    else:
+        shown = short_table(every, ungrouped, columns, what="pair", names=["first", "second"])
+        shown += [Paragraph(_ERRORS, kind="soft")] if by else []
+        findings = [
+            one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])
+        ]
     findings += _system_cost_remarks(tables["matched_cost"])
     findings += _of_preferences(tables["self_preference"])
+    counted = _COUNTED.get(str(every[0]["answer"]), "") if every else ""
+    what = "which has more right" if many else "how much more the second has right"
     return short_blocks(
-        f"{count_of(len(every), 'pair')} of systems, on {asked}{all_groups.shared}: how much more "
-        f"the second has right, by {_COUNTED.get(str(every[0]['answer']), '') if every else ''}",
-        [
-            *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
-                         what="pair"),
-            *([Paragraph(_ERRORS, kind="soft")] if by else []),
-        ],
+        f"{count_of(len(every), 'pair')} of systems, on {asked}{all_groups.shared}: {what}, "
+        f"by {counted}",
+        shown,
         findings,
         ("see what answers to accept", command),
         everyone=[*numbered.values()],
-    )  # fmt: skip
+    )
+
+
+def _systems_in_rows(every: Sequence[Row]) -> list[Block]:
+    """Many pairs: a row a system, and the clearest differences."""
+    table = sides_table(
+        [
+            PairOutcome(
+                sides=(cell(row["first"]), cell(row["second"])),
+                higher=_better_system(row) or "undecided",
+                values=(row["first_accuracy"], row["second_accuracy"]),
+            )
+            for row in every
+        ],
+        "system",
+        "accuracy",
+    )
+    decided = [row for row in every if _better_system(row)]
+    clearest = short_table(
+        decided[:_MOST_DECIDED],
+        Groups(rows=decided, varying=[], shared="", labels={}),
+        {
+            "right more often": _better_system,
+            "than": lambda row: cell(row["first" if row["difference"] > 0 else "second"]),
+            "difference [95 %]": _difference_of_better,
+            "p, Holm": short_p("p_holm"),
+        },
+        names=["right more often", "than"],
+    )
+    return [table, *clearest]
+
+
+def _better_system(row: Row) -> str:
+    """The system of a pair that is right more often; nothing where that is open."""
+    p = row["p_holm"]
+    if row["undefined"] or p is None or p >= _SURE:
+        return ""
+    return cell(row["second"] if row["difference"] > 0 else row["first"])
+
+
+def _difference_of_better(row: Row) -> str:
+    """How much more often the better one is right, with its interval."""
+    if row["difference"] > 0 or row["low"] is None or row["high"] is None:
+        return _selected_value_cell(row, "difference", "low", "high")
+    turned = {"value": -row["difference"], "low": -row["high"], "high": -row["low"]}
+    return _selected_value_cell(turned, "value", "low", "high")
+
+
+def _remarks_on_many_pairs(every: Sequence[Row]) -> list[Remark]:
+    """Which pairs are open and why, counted, and who errs less where as much is accepted."""
+    open_: Counter[tuple[int, str]] = Counter()
+    fewer_errors: dict[str, Counter[str]] = {}
+    for row in every:
+        for one in _system_pair_remarks(row, ""):
+            if one.severity != PLAIN:
+                open_[one.severity, one.text] += 1
+        q = row["error_p_holm"]
+        if not row["undefined"] and q is not None and q < _SURE:
+            better = cell(row["second"] if row["error_difference"] < 0 else row["first"])
+            fewer_errors.setdefault(str(row["confidence"]), Counter())[better] += 1
+    found = [
+        Remark(text=f"{count_of(n, 'pair')}: {text}", severity=severity)
+        for (severity, text), n in open_.items()
+    ]
+    for confidence, systems in fewer_errors.items():
+        some = named([f"{name} (in {count_of(n, 'pair')})" for name, n in systems.most_common()])
+        text = f"err less where both accept as many answers by {confidence}: {some}"
+        found.append(Remark(text=text))
+    return [*found, Remark(text="every pair and its interval: --full")]
 
 
 def _system_pair_remarks(row: Row, who: str) -> Iterator[Remark]:

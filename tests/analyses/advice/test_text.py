@@ -273,13 +273,14 @@ def test_few_verdicts_are_said_once_a_group():
     ("row", "words"),
     [
         ({"unreachable": "not_known", "n_replications": 1, "n_questions": 20},
-         "not known from 1 replication of 20 questions"),
+         "1 replication of 20 questions cannot show it"),
         ({"unreachable": "not_known_from_more", "n_replications": 2, "n_questions": 20,
           "design_replications": 51, "design_questions": 320},
-         "not known from 2 replications of 20 questions, nor from 51 of 320"),
+         "2 replications of 20 questions cannot show it, "
+         "nor could 51 replications of 320 questions"),
         ({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
           "design_replications": 5, "design_questions": 20},
-         "not known from 2 replications of 20 questions; 5 replications would show it"),
+         "2 replications of 20 questions cannot show it; 5 replications would"),
         ({"unreachable": "error_stays", "error_of": None}, "the error of one facet stays"),
         ({"unreachable": "too_many_votes"}, "not within 51 votes"),
         ({"unreachable": "no_variance"}, "no variance"),
@@ -289,7 +290,7 @@ def test_why_no_purchase_reaches_a_target_in_words(row, words):
     assert unreached(row) == words
     empty = {**dict.fromkeys(Needs.columns), "target": "majority_stability", "now": 0.8}
     needed = advice_text({"needs": Needs.frame([empty | row])})
-    known = "not known" in words
+    known = "cannot show it" in words
     assert column(needed, "needed").startswith("not known" if known else "out of reach")
 
 

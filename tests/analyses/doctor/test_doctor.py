@@ -280,3 +280,20 @@ def test_an_empty_cell_is_no_value_of_its_column():
     assert told["cost"] == told["option_order"] == (1, 36)
     shown = [line.split() for line in found.as_text().splitlines()]
     assert ["1", "value,", "36", "empty"] in [line[-4:] for line in shown if line[:1] == ["cost"]]
+
+
+def test_many_judges_of_which_as_much_is_known_are_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"judge": f"judge-{k}-{'x' * 90}", "item_id": f"q{n}", "replication": r,
+         "verdict": "ab"[(n + k * r) % 2] if k else "a"}
+        for k in range(7) for n in range(4) for r in range(2)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv("many.csv")
+    assert main(["doctor", "many.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("ok  6 groups") and line.endswith(" each") for line in lines)
+    constant = next(line for line in lines if line.startswith("--  ..0"))  # names end alike
+    assert constant.endswith("4 items, 8 judgments")
+    assert "do option order, template and definition matter" in " ".join(lines)

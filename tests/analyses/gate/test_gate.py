@@ -714,3 +714,26 @@ def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch
     assert sorted(opened) == [str(tmp_path / "earlier.csv"), str(tmp_path / "now.csv")]
     notes = [str(one.message) for one in recwarn]
     assert len(notes) == len(set(notes))
+
+
+def test_ratings_are_held_against_labels_by_weighted_kappa_by_default():
+    """A point beside the label is no error as large as four, so accuracy is not what they miss."""
+    rng = np.random.default_rng(4)
+    latent = rng.uniform(size=60)
+    rows = [
+        {"judge": "j", "item_id": f"q{n}", "replication": k, "gold": round(1 + 4 * one),
+         "score": float(np.clip(np.rint(1 + 4 * one + 0.35 * rng.normal()), 1, 5))}
+        for n, one in enumerate(latent) for k in range(3)
+    ]  # fmt: skip
+    found = gate(pl.DataFrame(rows)).requirements
+    known = dict(found.select("coefficient", "verdict").rows())
+    assert "accuracy" not in known
+    assert known["cohen_kappa"] == "PASS"
+    kappa = found.row(by_predicate=pl.col("coefficient") == "cohen_kappa", named=True)
+    assert kappa["requirement"] == "cohen_kappa >= .7"
+    assert "reproducibility known" not in set(found["requirement"])  # right verdicts are known
+    right = judgerel_ray.reduce(pl.DataFrame(rows), coefficients="accuracy")["value"].item()
+    assert right < 0.8  # which the default for other verdicts would miss
+    verdicts = gate(judged(n_items=12)).requirements["coefficient"].to_list()
+    assert "accuracy" in verdicts
+    assert "cohen_kappa" not in verdicts

@@ -15,13 +15,12 @@ import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.short import (
     FEW,
-    ShownGroup,
     by_judge,
     findings_of,
-    grouped,
     lines_of,
     whole_judges,
 )
+from judgerel_ray.analyses.reliability.shown_groups import ShownGroup, grouped
 from judgerel_ray.analyses.reliability.verb import ReduceRequest
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
