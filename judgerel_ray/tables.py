@@ -293,7 +293,7 @@ _DISTRIBUTION = [
 _ROUNDING = 1e-6  # engines give log-probabilities in single precision
 
 
-class _Asked(dy.Schema):
+class _JudgedItem(dy.Schema):
     """What was asked of whom, where probabilities are read."""
 
     judge = dy.String()
@@ -308,7 +308,7 @@ class _Asked(dy.Schema):
     """Criterion judged by, where the protocol has one."""
 
 
-class Distributions(_Asked):
+class Distributions(_JudgedItem):
     """One verdict of one question at one temperature a row."""
 
     option_order = dy.Int32(nullable=True)
@@ -362,7 +362,7 @@ _MATRIX = [
 ]
 
 
-class Confusions(_Asked):
+class Confusions(_JudgedItem):
     """One cell of a confusion matrix a row: options are its rows, assessments its columns."""
 
     temperature = dy.Float64(min=0)

@@ -1,12 +1,9 @@
-"""Importers by name, the one way in, and the files written of what they read."""
+"""Importers by name, the one way in, and what files of several paths are read as."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from os import PathLike, fspath
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,15 +16,9 @@ from judgerel_ray.importers.logs.collect import (
     AUTO,
     LOG_FORMATS,
     import_logs,
-    log_files,
-    outcomes_of,
 )
 from judgerel_ray.importers.people import import_people, numbered_raters
 from judgerel_ray.importers.table import TableMapping, import_table
-from judgerel_ray.store.outputs import output_to
-
-if TYPE_CHECKING:
-    from judgerel_ray.importers.verb import ImportRequest, ItemsRequest
 
 
 def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
@@ -93,7 +84,7 @@ def read_foreign_judgments(
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=nearest_name(format_name.lower(), IMPORTERS),
         )
-    if format_name == AUTO and _is_imported_table([path]):
+    if format_name == AUTO and are_tables([path]):
         format_name = "table"
     is_log = format_name in (AUTO, *LOG_FORMATS)
     if is_log and mapping is None and role is None and not reread:
@@ -118,7 +109,7 @@ def read_foreign_judgments(
     return import_table(path, mapping)
 
 
-def _is_imported_table(paths: Sequence[str]) -> bool:
+def are_tables(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
     from judgerel_ray.counting.files.delimited import book_of
     from judgerel_ray.importers.logs.asked import is_log
@@ -132,7 +123,7 @@ def _is_imported_table(paths: Sequence[str]) -> bool:
         return False
 
 
-def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
+def are_one_table(paths: Sequence[str], *, asks: bool) -> bool:
     """Whether files of the same columns are read as `reduce` reads them, as repeats by their names.
 
     Where a format was not named it `asks` what else tells files apart that no column tells.
@@ -149,44 +140,7 @@ def _is_one_table(paths: Sequence[str], *, asks: bool) -> bool:
     return bool(repeats_by_name(paths, first)) or (asks and not tells)
 
 
-def write_judgments_file(
-    format_name: str, request: ImportRequest, tell: Callable[[str], None] | None = None
-) -> int:
-    """Write foreign judgments of one path or more as one Parquet file; return how many.
-
-    `tell` is handed how many there are of each outcome.
-
-    Effects: writes one file, whole. Retry: safe.
-    """
-    given = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
-    paths, mapping = [fspath(path) for path in given], request.mapping()
-    was_auto = format_name == AUTO
-    if was_auto and _is_imported_table(paths):
-        format_name = "table"
-    is_plain = request.role is None and not request.reread
-    is_log = mapping is None and is_plain and format_name in (AUTO, *LOG_FORMATS)
-    files = log_files(paths) if is_log else paths
-    output = output_to(fspath(request.out), "judgments", reads=files, force=request.force)
-    if is_log:
-        judgments = import_logs(format_name, files, judge=request.judge)
-    else:
-        is_plain = is_plain and request.judge is None
-        if format_name == "table" and is_plain and _is_one_table(paths, asks=was_auto):
-            judgments = import_table(paths, mapping)
-        else:
-            read = partial(
-                read_foreign_judgments, format_name, mapping=mapping,
-                judge=request.judge, role=request.role, reread=request.reread,
-            )  # fmt: skip
-            judgments = pl.concat(map(read, paths), how="diagonal_relaxed")
-        judgments = _each_once(judgments, format_name)
-    output.write_frame(judgments)
-    if tell is not None:
-        tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
-    return judgments.height
-
-
-def _each_once(judgments: pl.DataFrame, format_name: str) -> pl.DataFrame:
+def each_once(judgments: pl.DataFrame, format_name: str) -> pl.DataFrame:
     """Judgments of several paths; refuse what is there twice."""
     if format_name == "people" and "rater" in judgments.columns:
         judgments = numbered_raters(judgments)  # each file numbered its own
@@ -201,43 +155,3 @@ def _each_once(judgments: pl.DataFrame, format_name: str) -> pl.DataFrame:
             + ("; a column rater tells people apart" if format_name == "people" else ""),
         )
     return judgments
-
-
-def write_items_file(benchmark: str, request: ItemsRequest, tell: Callable[[str], None]) -> int:
-    """Write a benchmark's items as Parquet; return how many.
-
-    How gold was read is handed to `tell` in a line, where a plain file does not say it.
-
-    Effects: writes one file, whole. Retry: safe.
-    """
-    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
-    from judgerel_ray.benchmarks.admission import gold_note
-    from judgerel_ray.benchmarks.log import LOG
-    from judgerel_ray.importers.logs.asked import is_log, log_items
-    from judgerel_ray.tables import items_to_frame
-
-    path, out = fspath(request.path), fspath(request.out)
-    answers = None if request.answers is None else fspath(request.answers)
-    logs = log_files([path]) if benchmark == LOG else []
-    if logs and all(is_log(one) for one in logs):
-        output = output_to(out, "items", reads=logs, force=request.force)
-        items = log_items(logs, prompts=request.prompts)
-        output.write_frame(items_to_frame(items))
-        return len(items)
-    if request.prompts:
-        raise SweepError(
-            "--prompts is of judgerel items log, and of logs of tools", where={"path": path}
-        )
-    parts = mix_sources(path) if benchmark == MIX else ()
-    output = output_to(out, "items", reads=(path, answers, *parts), force=request.force)
-    items, read = read_items(
-        benchmark,
-        path,
-        answers=answers,
-        seed=request.seed,
-        gold_is=request.gold_is,  # type: ignore[arg-type]
-    )
-    output.write_frame(items_to_frame(items))
-    if read is not None and not read.declared:
-        tell(gold_note(read))
-    return len(items)

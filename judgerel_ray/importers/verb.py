@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -110,12 +111,45 @@ def items(benchmark: str, request: ItemsRequest) -> Result[int]:
 
 
 def request_items(benchmark: str, request: ItemsRequest, tell: Callable[[str], None]) -> int:
-    """Write what `items` asks for; how gold was read is handed to `tell`."""
+    """Write what `items` asks for; how gold was read is handed to `tell`, where no file says it.
+
+    Effects: writes one file, whole. Retry: safe.
+    """
+    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
+    from judgerel_ray.benchmarks.admission import gold_note
+    from judgerel_ray.benchmarks.log import LOG
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers.catalog import write_items_file
+    from judgerel_ray.importers.logs.asked import is_log, log_items
+    from judgerel_ray.importers.logs.collect import log_files
+    from judgerel_ray.store.outputs import output_to
+    from judgerel_ray.tables import items_to_frame
 
     with unpack_limit(request.unpack_limit):
-        return write_items_file(benchmark, request, tell)
+        path, out = fspath(request.path), fspath(request.out)
+        answers = None if request.answers is None else fspath(request.answers)
+        logs = log_files([path]) if benchmark == LOG else []
+        if logs and all(is_log(one) for one in logs):
+            output = output_to(out, "items", reads=logs, force=request.force)
+            items = log_items(logs, prompts=request.prompts)
+            output.write_frame(items_to_frame(items))
+            return len(items)
+        if request.prompts:
+            raise SweepError(
+                "--prompts is of judgerel items log, and of logs of tools", where={"path": path}
+            )
+        parts = mix_sources(path) if benchmark == MIX else ()
+        output = output_to(out, "items", reads=(path, answers, *parts), force=request.force)
+        items, read = read_items(
+            benchmark,
+            path,
+            answers=answers,
+            seed=request.seed,
+            gold_is=request.gold_is,  # type: ignore[arg-type]
+        )
+        output.write_frame(items_to_frame(items))
+        if read is not None and not read.declared:
+            tell(gold_note(read))
+        return len(items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,9 +281,53 @@ def import_judgments(format_name: str, request: ImportRequest) -> Result[int]:
 def request_judgments(
     format_name: str, request: ImportRequest, tell: Callable[[str], None] | None = None
 ) -> int:
-    """Write what `import` asks for; how many there are of each outcome is handed to `tell`."""
+    """Write what `import` asks for; how many there are of each outcome is handed to `tell`.
+
+    Effects: writes one file, whole. Retry: safe.
+    """
+    import polars as pl
+
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers.catalog import write_judgments_file
+    from judgerel_ray.importers.catalog import (
+        are_one_table,
+        are_tables,
+        each_once,
+        read_foreign_judgments,
+    )
+    from judgerel_ray.importers.logs.collect import (
+        AUTO,
+        LOG_FORMATS,
+        import_logs,
+        log_files,
+        outcomes_of,
+    )
+    from judgerel_ray.importers.table import import_table
+    from judgerel_ray.store.outputs import output_to
 
     with unpack_limit(request.unpack_limit):
-        return write_judgments_file(format_name, request, tell)
+        listed = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
+        paths, mapping = [fspath(path) for path in listed], request.mapping()
+        was_auto = format_name == AUTO
+        if was_auto and are_tables(paths):
+            format_name = "table"
+        is_plain = request.role is None and not request.reread
+        is_log = mapping is None and is_plain and format_name in (AUTO, *LOG_FORMATS)
+        files = log_files(paths) if is_log else paths
+        output = output_to(fspath(request.out), "judgments", reads=files, force=request.force)
+        if is_log:
+            judgments = import_logs(format_name, files, judge=request.judge)
+        else:
+            is_plain = is_plain and request.judge is None
+            if format_name == "table" and is_plain and are_one_table(paths, asks=was_auto):
+                judgments = import_table(paths, mapping)
+            else:
+                read = partial(
+                    read_foreign_judgments, format_name, mapping=mapping,
+                    judge=request.judge, role=request.role, reread=request.reread,
+                )  # fmt: skip
+                judgments = pl.concat(map(read, paths), how="diagonal_relaxed")
+            judgments = each_once(judgments, format_name)
+        output.write_frame(judgments)
+        if tell is not None:
+            tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
+        return judgments.height

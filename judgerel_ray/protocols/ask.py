@@ -51,7 +51,7 @@ class SweepTable(BaseModel):
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
-Named = TypeVar("Named", str, float)
+NameOrNumber = TypeVar("NameOrNumber", str, float)
 
 
 class AdaptiveReplications(SweepTable):
@@ -142,7 +142,7 @@ ONCE_OF_ALL: Mapping[str, object] = {
 still, and identities of runs hold them."""
 
 
-def checked_names(values: tuple[Named, ...]) -> tuple[Named, ...]:
+def checked_names(values: tuple[NameOrNumber, ...]) -> tuple[NameOrNumber, ...]:
     """Refuse repeats.
 
     Examples

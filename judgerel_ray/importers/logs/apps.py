@@ -23,7 +23,7 @@ from judgerel_ray.importers.logs.reading import (
     having,
     mapping,
     named_by,
-    objects,
+    objects_listed,
     passed,
     records,
     sight,
@@ -187,7 +187,7 @@ def _deepeval_log_judgments(path: str) -> Iterator[LogRow]:
             )
             metrics = [
                 (one, judge)
-                for one in objects(case.get("metricsData"))
+                for one in objects_listed(case.get("metricsData"))
                 for judge in [text(one.get("evaluationModel"))]
                 if judge is not None or one.get("name") not in _COMPUTED
             ]
@@ -247,7 +247,7 @@ def _mlflow_log_judgments(path: str) -> Iterator[LogRow]:
             trace = f"{asked[:_SHORT]}#{named_by(asked)}"
         judged = [
             (one, mapping(one.get("source")), feedback)
-            for one in objects(record.get("assessments") or info.get("assessments"))
+            for one in objects_listed(record.get("assessments") or info.get("assessments"))
             if (feedback := mapping(one.get("feedback")))
             and mapping(one.get("source")).get("source_type") != "CODE"
         ]
@@ -391,15 +391,15 @@ def _log_record_span(record: Mapping[str, object]) -> str:
 def _otel_log_events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """Events of evaluation in a record of OTLP, or in the span or record that is one."""
     held = (
-        objects(within.get(inner))
+        objects_listed(within.get(inner))
         for outer, scope, inner in _GROUPS
-        for group in objects(record.get(outer))
-        for within in objects(group.get(scope))
+        for group in objects_listed(record.get(outer))
+        for within in objects_listed(group.get(scope))
     )
     for one in chain([record], chain.from_iterable(held)):
         if _otel_log_event_name(one) == _EVENT:
             yield one
-        for event in objects(one.get("events")):
+        for event in objects_listed(one.get("events")):
             if _otel_log_event_name(event) == _EVENT:
                 yield {**event, "spanId": _log_record_span(one)}
 
@@ -410,7 +410,7 @@ def _otel_log_attributes(raw: object) -> dict[str, object]:
         return raw
     return {
         str(one.get("key")): next(iter(mapping(one.get("value")).values()), None)
-        for one in objects(raw)
+        for one in objects_listed(raw)
     }
 
 

@@ -238,10 +238,10 @@ def _prometheus_log_judgments(path: str) -> Iterator[LogRow]:
         )  # fmt: skip
         runs = _scores_with_replies(scores, outputs)
         sides = zip(_SIDES, runs, strict=False) if apart else [(None, (scores, outputs))]
-        for side, (given, replies) in sides:
+        for side, (scored_runs, replies) in sides:
             letter = good if side == _SIDES[0] else {"A": "B", "B": "A"}.get(good or "")
             judged = answers.get(letter or "") if apart else answer
-            for score, output in _scores_with_replies(given, replies):
+            for score, output in _scores_with_replies(scored_runs, replies):
                 reply = text(output)
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 conflicts = read.outcome is Outcome.CONFLICTING

@@ -27,7 +27,7 @@ from judgerel_ray.importers.logs.reading import (
     is_zip,
     mapping,
     member,
-    objects,
+    objects_listed,
     records,
     text,
     unless_scored,
@@ -104,7 +104,7 @@ def _batch_log_judgments(path: str) -> Iterator[LogRow]:
         repeat = _REPEAT.fullmatch(name)
         response = mapping(record.get("response"))
         body = mapping(response.get("body"))
-        choices = objects(body.get("choices"))
+        choices = objects_listed(body.get("choices"))
         item, judge = repeat[1] if repeat else name, text(body.get("model")) or UNNAMED
         if record.get("error") or not choices:
             yield LogRow(item_id=item, judge=judge, outcome=Outcome.FAILED)
@@ -236,7 +236,7 @@ def _inspect_judges(
     alone shows it of scorers that are not Inspect's own, where nothing shows it of another.
     """
     shown: set[str] = set()
-    for one in objects(asked.get("scorers")):
+    for one in objects_listed(asked.get("scorers")):
         if any(mapping(one.get("options")).get(name) for name in _MODELS):
             shown.add(str(one.get("name")).rpartition("/")[2])
     seen: dict[str, None] = {}
@@ -263,7 +263,7 @@ def _model_scorers(events: object) -> set[str]:
     found: set[str] = set()
     parents: dict[object, tuple[object, str | None]] = {}
     steps: list[str | None] = []
-    for event in objects(events):
+    for event in objects_listed(events):
         kind = event.get("event")
         scorer = (
             str(event.get("name")).rpartition("/")[2] if event.get("type") == "scorer" else None
@@ -326,7 +326,7 @@ def _inspect_sample(
 
 def _score_before_edits(score: Mapping[str, object]) -> Mapping[str, object]:
     """A score as its judge gave it: what stands there now may be a person's edit."""
-    return next(iter(objects(score.get("history"))), score)
+    return next(iter(objects_listed(score.get("history"))), score)
 
 
 def _grading_prompt_in_log(

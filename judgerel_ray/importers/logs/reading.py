@@ -128,7 +128,7 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def objects(value: object) -> list[Mapping[str, object]]:
+def objects_listed(value: object) -> list[Mapping[str, object]]:
     """Elements of a list, those that are no objects as empty ones; of anything else none."""
     return [mapping(one) for one in value] if isinstance(value, list) else []
 
