@@ -150,17 +150,15 @@ def _refuse_typed_command(error: click.UsageError) -> NoReturn:
 def _verbs_with_typed_flag(option: str) -> str | None:
     """The verb that is called as an option is, else the verbs that have it."""
     verbs = all_verbs()
-    others = [name for name, one in verbs.items() if option in _command_flag_spellings(one)]
+    others = [
+        name for name, one in verbs.items()
+        if option in map(spelled, _command_flags_of_verb(one))
+    ]  # fmt: skip
     if option.removeprefix("--") in verbs:
         others = [option.removeprefix("--")]
     if len(others) > FEW:
         return f"{PROGRAM} --help"
     return f"{PROGRAM} {' or '.join(others)}" if others else None
-
-
-def _command_flag_spellings(verb: Verb) -> set[str]:
-    """Every flag of a verb."""
-    return {spelled(one) for one in _command_flags_of_verb(verb)}
 
 
 def _command_flags_of_verb(verb: Verb) -> list[Field[Any]]:

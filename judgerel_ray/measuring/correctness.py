@@ -291,7 +291,8 @@ def _judge_row(group: Group, known: pl.DataFrame, policy: Missing, level: Level)
     floor = kappa_floor(found)
     interval = kappa_ends(found, group.intervals)
     row = _kappa_row_of_group(group, found, level, policy, why, interval)
-    counted = 0.0 if why else _n_judgments_in_kappa(known, policy, level)
+    value = value_of(policy) if level == "nominal" else number_of_row()
+    counted = 0 if why else int(known.filter(value.is_not_null())[N].sum())
     left_out = 0 if why or level == "nominal" else _n_not_numbers(known)
     noted = [(Flag.LABELS_NO_NUMBERS, (float(left_out),))] if left_out else []
     return {
@@ -461,12 +462,6 @@ def _n_not_numbers(known: pl.DataFrame) -> int:
     found = _judgments_by_kappa_label(known, both).select(_ITEM, pl.col(_LABEL).struct.unnest())
     strange = found.filter(pl.col("text").is_not_null(), pl.col("number").is_null())
     return strange.select(_ITEM, "text").unique().height
-
-
-def _n_judgments_in_kappa(known: pl.DataFrame, policy: Missing, level: Level) -> int:
-    """Judgments that have a label and count by the policy."""
-    value = value_of(policy) if level == "nominal" else number_of_row()
-    return int(known.filter(value.is_not_null())[N].sum())
 
 
 def _rows_have_people_labels(rows: pl.DataFrame) -> pl.Expr:

@@ -150,11 +150,10 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
     verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
         for policy in policies:
-            counts = (
-                _order_effect_unit_counts(rows.long(group.unit), group, policy)
-                if group.moments
-                else None
-            )
+            counts, unit = None, group.unit
+            if group.moments:  # each score is a value of its own
+                counted = rows.long(unit)
+                counts = unit_counts(counted, value_of(policy), unit=unit, cluster=unit).counts_UV
             yield _swap_row(group, policy, counts)
     if "place_consistency" in names:
         stood = group.table.places_UP
@@ -180,13 +179,6 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
                 labels, questions, first=first, confidence=at
             )  # fmt: skip
             yield _order_effect_row(group, verdicts, shown, crossed=ORDER in group.unit)
-
-
-def _order_effect_unit_counts(
-    rows: pl.DataFrame, group: Group, policy: Missing
-) -> NDArray[np.int64]:
-    """Counts of the group's units, each score a value of its own."""
-    return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
 
 
 def _named_places(rows: UnitRows) -> list[str]:

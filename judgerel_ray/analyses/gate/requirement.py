@@ -235,8 +235,8 @@ def default_requirements(tolerance: Mapping[str, float]) -> tuple[Requirement, .
     ['krippendorff_alpha >= 0.8', 'valid_rate >= .9', 'swap_consistency >= .75', 'accuracy >= .8',
      'cohen_kappa >= .7', 'flip_rate <= 0.1']
     """
-    own = {name: value for name, value in tolerance.items() if name not in NOT_GATED}
-    texts = [f"{name} {'<=' if name in AT_MOST else '>='} {own[name]:g}" for name in own]
+    stated = {name: value for name, value in tolerance.items() if name not in NOT_GATED}
+    texts = [f"{name} {'<=' if name in AT_MOST else '>='} {stated[name]:g}" for name in stated]
     asked: dict[str, Requirement] = {}
     for text in (*DEFAULTS, *texts):
         one = requirement(text)

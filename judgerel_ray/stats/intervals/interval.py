@@ -194,8 +194,8 @@ def jackknife_interval(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
     counts = statistic.checked(counts_UV, function="jackknife_interval")
-    given = clusters_of(clusters_U, len(counts), function="jackknife_interval")
-    counts, clusters = by_cluster(counts, given, statistic)
+    owners = clusters_of(clusters_U, len(counts), function="jackknife_interval")
+    counts, clusters = by_cluster(counts, owners, statistic)
     parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
     if 0 < counts.size <= _HELD:
         parts = [*parts]
@@ -462,8 +462,8 @@ def bootstrap_interval(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
     counts = statistic.checked(counts_UV, function="bootstrap_interval")
-    given = clusters_of(clusters_U, len(counts), function="bootstrap_interval")
-    counts, clusters = by_cluster(counts, given, statistic)
+    owners = clusters_of(clusters_U, len(counts), function="bootstrap_interval")
+    counts, clusters = by_cluster(counts, owners, statistic)
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
     found = resampled_interval(
