@@ -139,12 +139,11 @@ def _tally_rows(
             source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
-        there = source.rows.collect_schema().names()
-        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
-        extra = [*dict.fromkeys((*extra, *(name for name in right if name in there)))]
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
+        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
+        extra = [*dict.fromkeys((*extra, *(name for name in right if name in columns)))]
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = identifying_columns(columns, extra)
         try:
@@ -195,8 +194,7 @@ def _tally_rows(
                 *unread_lines(source, names, extra, reads),
                 *(renamed_lines(source, extra) if nested.n_rows(without) else ()),
             )
-            more = (unnamed_line(nested.units), denominators_line(source))
-            apart = (*apart, *filter(None, more))
+            apart = (*apart, *filter(None, (unnamed_line(nested.units), denominators_line(source))))
             if not exact_values:
                 apart = (*apart, *doubts(nested, tuple(columns)))
             if "verdict" in columns:
