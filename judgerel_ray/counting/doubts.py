@@ -276,18 +276,18 @@ def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
         return  # ratings, which lie as far apart as their numbers
     there = [name for name in _APART if name in nested.units.columns]
     if nested.units.height > _SAMPLED:
-        begin = _asked_of_questions(replace(nested, units=nested.units.head(_SAMPLED)), there)
+        begin = _verdicts_of_questions(replace(nested, units=nested.units.head(_SAMPLED)), there)
         n_parts = nested.units.select(pl.lit(0).alias(_PART), *there).n_unique()
         if _is_one_menu(begin, n_parts, named["verdict"].n_unique()):
             return
-    asked = _asked_of_questions(nested, there)
+    asked = _verdicts_of_questions(nested, there)
     if asked.is_empty():
         return
     if line := _shares_no_verdict(asked) or _doubt_of_compared_names(asked):
         yield line
 
 
-def _asked_of_questions(nested: UnitRows, there: Sequence[str]) -> pl.DataFrame:
+def _verdicts_of_questions(nested: UnitRows, there: Sequence[str]) -> pl.DataFrame:
     """How often each question has each verdict, of those asked twice, with its part of the file."""
     rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
     rows = (
@@ -385,7 +385,8 @@ def _linked_verdicts(asked: pl.DataFrame) -> pl.DataFrame:
             largest |= other
             groups.update(dict.fromkeys(other, largest))
     rows = [(part, verdict, id(group)) for (part, verdict), group in groups.items()]
-    schema = {_PART: asked.schema[_PART], "verdict": pl.String, "group": pl.Int64}
+    kinds = (asked.schema[_PART], pl.String(), pl.Int64())
+    schema = dict(zip((_PART, "verdict", "group"), kinds, strict=True))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

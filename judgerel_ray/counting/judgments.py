@@ -140,12 +140,11 @@ def _tally_rows(
             source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
-        there = source.rows.collect_schema().names()
-        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
-        extra = [*dict.fromkeys((*extra, *(name for name in right if name in there)))]
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
+        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
+        extra = [*dict.fromkeys((*extra, *(name for name in right if name in columns)))]
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = identifying_columns(columns, extra)
         try:

@@ -438,8 +438,7 @@ def test_repeats_that_no_column_numbers_are_numbered_and_it_is_said(tmp_path):
     ("heads", "line"),
     [
         ("item,rep,verdict", "read item as item_id; rep as replication"),
-        ("Question_ID,Verdict,judge", "read Question_ID as item_id; Verdict as verdict; rows alike "
-         "as repeats, numbered in their order"),
+        ("Question_ID,Verdict,judge", "read Question_ID as item_id; Verdict as verdict"),
         ("item_id,replicate,rating", "read replicate as replication; rating as score"),
     ],
 )  # fmt: skip

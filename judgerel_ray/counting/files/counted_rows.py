@@ -93,8 +93,8 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
         raise SweepError(f"{place} counts {n:,} replies, at most {_MOST_REPLIES:,} are read",
                          where=source.where)  # fmt: skip
     index = pl.select(pl.int_range(table.height).repeat_by(number.cast(pl.UInt32)).explode())
-    rows = table.drop(place)[index.to_series().drop_nulls()]
-    rows = rows.sort(_ROW, maintain_order=True).drop(_ROW).lazy()
+    replies = table.drop(place)[index.to_series().drop_nulls()]
+    rows = replies.sort(_ROW, maintain_order=True).drop(_ROW).lazy()
     note = f"read each row as often as {called}: {count_of(n, 'reply', 'replies')}"
     return replace(source, rows=rows, notes=(*source.notes, note), indexed=False), rest
 
@@ -113,9 +113,9 @@ def one_of_several(source: Source) -> str | None:
     names = source.rows.collect_schema().names()
     marks = [name for name in names if _verdict_words(name) and not is_side_column(name)
              and not any(map(is_of_people, (name, *chain(*halves(name)))))]  # fmt: skip
-    told = [one for name in marks for one in _verdict_words(name) - _CHOSEN]
+    words = [one for name in marks for one in _verdict_words(name) - _CHOSEN]
     others = [name for name in names if name not in marks and {*VALUES} & {*roles_of(name)}]
-    if len(marks) < _SEVERAL or others or len({*told}) < len(told):
+    if len(marks) < _SEVERAL or others or len({*words}) < len(words):
         return None
     begin = source.rows.select(marks).head(SAMPLE).collect(engine="streaming")
     if not all(map(_is_mark, begin.iter_columns())):

@@ -83,13 +83,13 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         notes += lines
     if meaning.is_numbered:
         rows = rows.with_columns(pl.int_range(pl.len()).over(key_in(names)).alias(REPLICATION))
-    said = meaning
+    of_line = meaning
     if source.held:
         held = rows.collect(engine="in-memory")
         rows = held.lazy()
         if meaning.is_numbered and not (held[REPLICATION] > 0).any():
-            said = replace(meaning, is_numbered=False)  # nothing repeats
-    notes += filter(None, [said.line()])
+            of_line = replace(meaning, is_numbered=False)  # nothing repeats
+    notes += filter(None, [of_line.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
     names = source.rows.collect_schema().names()
     is_renamed = all(place in names for place in meaning.columns.values())
