@@ -408,7 +408,9 @@ def with_short_names(
     >>> short.columns[0].cells[0] == one.who, len(one.who)
     (True, 28)
     """
-    shown = [said_once(one.compact()) if isinstance(one, Table) else one for one in tables]
+    shown = [
+        without_alike_numbers(one.compact()) if isinstance(one, Table) else one for one in tables
+    ]
     rooms: list[tuple[set[str], int]] = []
     for table in shown:
         for names, room in _rooms_in_table(table) if isinstance(table, Table) else ():
@@ -436,13 +438,13 @@ def with_short_names(
     )
 
 
-def said_once(table: Table) -> Table:
+def without_alike_numbers(table: Table) -> Table:
     """Of a table too wide for its rows, say above it what numbers are the same in all of them.
 
     Examples
     --------
     >>> columns = [Column(head=str(i), cells=["0" * 50, "0" * 50], is_number=True) for i in "abc"]
-    >>> once = said_once(Table("", columns, fits=True))
+    >>> once = without_alike_numbers(Table("", columns, fits=True))
     >>> once.caption[:20], len(once.columns)
     ('in every row: c 0000', 1)
     """

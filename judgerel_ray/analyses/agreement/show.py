@@ -31,8 +31,8 @@ from judgerel_ray.blocks.short import (
     is_too_wide,
     named,
     next_step,
-    said_once,
     with_short_names,
+    without_alike_numbers,
 )
 from judgerel_ray.blocks.words import (
     NOISE,
@@ -133,7 +133,7 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
 def _narrow_agreement_table(table: Table) -> Table:
     """Leave alpha out where a row would not fit: it stands beside kappa, and is nearly the same."""
     table = replace(table, fits=True)
-    if is_too_wide(said_once(table)):
+    if is_too_wide(without_alike_numbers(table)):
         table = replace(table, columns=[one for one in table.columns if one.head != "alpha"])
     return table
 

@@ -180,11 +180,11 @@ def rank_sentences(part: pl.DataFrame) -> list[str]:
         if n_cells and none:
             more += f", no value of {', '.join(none)} in any"
         found.append(
-            f"{_rank_measure_in_words(name[0])}: mean of {_rated_cells_counted(n_cells)}{more}"
+            f"{rank_measure_in_words(name[0])}: mean of {_rated_cells_counted(n_cells)}{more}"
         )
     averaged = averaged_measures(part)
     if averaged and len(averaged) < part["measure"].n_unique():
-        found.append(f"mean rank: over {' and '.join(map(_rank_measure_in_words, averaged))} alone")
+        found.append(f"mean rank: over {' and '.join(map(rank_measure_in_words, averaged))} alone")
     return found
 
 
@@ -211,8 +211,14 @@ def _rated_cells_counted(n_cells: int) -> str:
     return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
 
 
-def _rank_measure_in_words(measure: object) -> str:
-    """The name of a measure in words."""
+def rank_measure_in_words(measure: object) -> str:
+    """Name a measure in words.
+
+    Examples
+    --------
+    >>> rank_measure_in_words("inter_scale")
+    'inter-scale'
+    """
     return MEASURES.get(str(measure), str(measure))
 
 

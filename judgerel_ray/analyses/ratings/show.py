@@ -21,6 +21,7 @@ from judgerel_ray.analyses.ratings.cells import (
     mapped,
     rank_cell,
     rank_cells,
+    rank_measure_in_words,
     rank_sentences,
 )
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
@@ -609,7 +610,7 @@ def ranks_short(found: JudgeRanks, command: str | None) -> list[Block]:
 def _judge_rank_remarks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
     """Whether any measure tells the best judge, and what ranks rest on."""
     for (name,), rows in part.group_by("measure", maintain_order=True):
-        what = str(name).replace("_", " ")
+        what = rank_measure_in_words(name)
         known = rows.filter(pl.col("rank").is_not_null())
         sure = known.filter((pl.col("high") == 1).fill_null(value=False))["judge"].to_list()
         if sure:
