@@ -116,8 +116,11 @@ Row = Mapping[str, object]
 
 def number(value: object, digits: int = 3) -> str:
     """Round a number; a dash where there is none."""
-    # Adding 0 makes a rounded -0 a 0.
-    return f"{round(value, digits) + 0:.{digits}f}" if isinstance(value, int | float) else "-"
+    # Rounded twice: the order in which rows are summed moves the last bits, and half a step up or
+    # down must not turn on them. Adding 0 makes a rounded -0 a 0.
+    if not isinstance(value, int | float):
+        return "-"
+    return f"{round(round(value, 12), digits) + 0:.{digits}f}"
 
 
 def percent(value: object) -> str:
@@ -132,7 +135,7 @@ def percent(value: object) -> str:
         return "-"
     if 0 < value < 0.005:
         return "< 1 %"
-    return "> 99 %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
+    return "> 99 %" if 0.995 <= value < 1 else f"{number(100 * value, 0)} %"
 
 
 def share_with_ends(row: Row) -> str:
@@ -173,7 +176,7 @@ def percent_interval(low: object, high: object) -> str:
     """Write the interval of a share in percent; nothing where there is none."""
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return ""
-    return f"[{100 * low:.0f}, {100 * high:.0f}]"
+    return f"[{number(100 * low, 0)}, {number(100 * high, 0)}]"
 
 
 def interval(row: Row) -> str:
