@@ -333,9 +333,9 @@ def heading_of(
             where=where,
             hint="give it the ending .jsonl, or .json where it is one document",
         )
-    if sign := _other_text_separator(names, known):
+    if other := _other_text_separator(names, known):
         raise SweepError(
-            f"line 1 has {sign!r} between names, expected {either(*_BETWEEN.values())}",
+            f"line 1 has {other!r} between names, expected {either(*_BETWEEN.values())}",
             where={**where, "line": 1},
             hint="write commas between columns, in every line",
         )
