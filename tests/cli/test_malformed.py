@@ -58,7 +58,7 @@ SWEEPS = [
         [("gpus = 0", "gpus = 0\nengine_options = { sed = 1 }")],
         "",
         (),
-        ["engine_options", "'sed'"],
+        ["engine_options.sed", "Try: seed"],
     ),
     (
         "folder",
