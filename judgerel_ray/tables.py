@@ -8,7 +8,7 @@ confusion matrices and settled verdicts. Imports core alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import fields
 
 import dataframely as dy
 import polars as pl
@@ -57,6 +57,11 @@ class Items(dy.Schema):
     """Human ratings, of the option that ``responder`` names or of the item; empty where none."""
 
 
+def _field_values(one: Item | Option | HumanRating) -> dict[str, object]:
+    """Fields by name; asdict copies each text in depth, and takes three times as long."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
+
+
 def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
     """Lay items out as rows of the items table.
 
@@ -65,7 +70,14 @@ def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
     >>> items_to_frame([Item(item_id="q1", benchmark="b", category="c", question="?")]).height
     1
     """
-    rows = [asdict(item) for item in items]
+    rows = [
+        {
+            **_field_values(item),
+            "options": [*map(_field_values, item.options)],
+            "ratings": [*map(_field_values, item.ratings)],
+        }
+        for item in items
+    ]
     schema = Items.create_empty().schema
     return Items.validate(pl.DataFrame(rows, schema=schema), cast=True)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import UnionType
@@ -31,7 +31,6 @@ KeyPath = Sequence[int | str]
 PROGRAM_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 LONGEST_SHOWN = 80
 _OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
-FREE_TABLES = ("engine_options", "tolerance")  # their keys are no fields
 OPTION_KINDS = frozenset({"dict", "list", "str", "bool", "int", "float", "none"})
 BOUNDS = {
     "greater_than": ("gt", "above"),
@@ -240,7 +239,11 @@ def _expected_sweep_key_value(detail: ErrorDetails) -> str:
     kind, limits = detail["type"], detail.get("ctx", {})
     if kind in BOUNDS:
         name, words = BOUNDS[kind]
-        return f"{words} {limits[name]}"
+        if kind == "too_short" and isinstance(detail["input"], dict):
+            return "a table that is not empty"
+        bound = limits[name]
+        is_whole = isinstance(bound, float) and bound.is_integer()
+        return f"{words} {int(bound) if is_whole else bound}"
     if kind == "literal_error":
         among = str(limits["expected"]).replace("'", '"')
         return f"one of {among}" if " or " in among else among
@@ -256,7 +259,7 @@ def _sweep_key_hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
         return nearest_name(value, re.split(", | or ", known))
     name = _dotted_sweep_key(detail["loc"], root)
     if detail["type"] == "tuple_type" and isinstance(value, dict):
-        return f"write [[{name}]]"
+        return f"write [[{name}]]" if _model_at(detail["loc"], root) else None
     if detail["type"] == "model_type" and isinstance(value, list):
         return f"write [{name}]"
     return None
@@ -272,17 +275,19 @@ def _dotted_sweep_key(place: KeyPath, root: type[BaseModel]) -> str:
     """A place as people write it: judge[0].model."""
     text = ""
     model: type[BaseModel] | None = root
+    is_free = False
     for part in place:
         if isinstance(part, int):
             text += f"[{part}]"
             continue
-        # Below a plain key pydantic names the kinds it tried; options name their own keys.
-        named = any(key in text for key in FREE_TABLES)
-        if text and model is None and (not named or part in OPTION_KINDS):
+        # Below a plain key pydantic names the kinds it tried; a table whose keys are no fields
+        # names its own.
+        if text and model is None and (not is_free or part in OPTION_KINDS):
             continue
         text += f".{part}" if text else part
         field = model.model_fields.get(part) if model else None
         model = _table_class(field.annotation) if field else None
+        is_free = is_free or bool(field and _has_free_keys(field.annotation))
     return text
 
 
@@ -307,6 +312,13 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
             if found:
                 return found
     return None
+
+
+def _has_free_keys(annotation: object) -> bool:
+    """Whether an annotation such as ``Mapping[str, float] | None`` holds a table of any keys."""
+    return get_origin(annotation) in {dict, Mapping} or any(
+        map(_has_free_keys, get_args(annotation))
+    )
 
 
 def _known_sweep_keys_at(place: KeyPath, protocol: str | None, root: type[BaseModel]) -> list[str]:

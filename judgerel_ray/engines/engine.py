@@ -204,15 +204,25 @@ class Engine(Protocol):
 
 
 def checked_options(
-    spec: EngineSpec, table: type[TableT], defaults: Mapping[str, JSON] | None = None
+    spec: EngineSpec,
+    table: type[TableT],
+    defaults: Mapping[str, JSON] | None = None,
+    *,
+    other: str = "",
 ) -> TableT:
-    """The options of a judge's engine as its table of options has them; SweepError otherwise."""
+    """The options of a judge's engine as its table of options has them; SweepError otherwise.
+
+    `other` says where options go that are like none of the table's.
+    """
     try:
         return table.model_validate({**(defaults or {}), **spec.engine_options})
     except ValidationError as error:
         found = first_problem(error, "", table)
+        hint = found.hint
+        if other and hint and hint.startswith("one of "):
+            hint = f"{other}, or {hint}"
         raise SweepError(
-            f"engine_options.{found.problem}", where={"judge": spec.name}, hint=found.hint
+            f"engine_options.{found.problem}", where={"judge": spec.name}, hint=hint
         ) from None
 
 

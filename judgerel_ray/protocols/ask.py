@@ -300,6 +300,10 @@ class AskTable(SweepTable):
         """Refuse none, and repeats."""
         if not values:
             raise ValueError("must name at least one, or be left out")
+        if values.count(0) > 1:
+            raise ValueError(
+                f"must all differ, got {list(values)}, where {MACHINE_EPSILON:g} and less is 0"
+            )
         return checked_names(values)
 
     @model_validator(mode="after")

@@ -41,6 +41,7 @@ from judgerel_ray.store.sessions import is_superseded as is_superseded
 from judgerel_ray.store.sessions import leave_token as leave_token
 from judgerel_ray.store.sessions import live_session as live_session
 from judgerel_ray.store.sessions import read_token as read_token
+from judgerel_ray.store.sessions import renew_unread_token as renew_unread_token
 from judgerel_ray.store.sessions import unseen_session as unseen_session
 from judgerel_ray.store.verification import Finding as Finding
 from judgerel_ray.store.verification import verify_run as verify_run

@@ -39,6 +39,7 @@ from judgerel_ray.store.records import (
     parse_session,
     seal,
     session_name,
+    unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory
 
@@ -321,6 +322,22 @@ def leave_token(run: RunDirectory) -> str:
     token = seal({"kind": "token"}, TOKEN, run.identity).decode()
     run.write_text(TOKEN, token)
     return token
+
+
+def renew_unread_token(run: RunDirectory) -> None:
+    """Leave a new token where the one that is there is torn or altered.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-torn-token")
+    >>> run.write_text(TOKEN, "torn")
+    >>> renew_unread_token(run)
+    >>> read_token(run) == "torn"
+    False
+    """
+    token = run.files.find(TOKEN)
+    if token is not None and unseal(token, TOKEN, run.identity) is None:
+        leave_token(run)
 
 
 def read_token(run: RunDirectory) -> str:

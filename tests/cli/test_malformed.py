@@ -41,7 +41,7 @@ SWEEPS = [
         [("best_of", "confusion")],
         "thresholds = [1.5]\n",
         (),
-        ["ask[0].thresholds", "below 1.0, got 1.5"],
+        ["ask[0].thresholds", "below 1, got 1.5"],
     ),
     ("cold", [], "temperatures = [0.005]\n", (), ["ask[0].temperatures", "0 or from 0.01"]),
     ("hot", [], "temperatures = [3]\n", (), ["ask[0].temperatures"]),

@@ -141,6 +141,7 @@ def test_tokens_are_bounded_by_bytes(make_condition, text):
     ("options", "words"),
     [
         ({"sever": "vllm"}, "sever is not a key of a judge of engine openai .* Try: server"),
+        ({"min_p": 0.1}, "min_p is not a key .* Try: extra_body = { ... }, which is sent as it"),
         ({"server": "tgi"}, "server must be one of .openai. or .vllm."),
         ({"n": 1}, "n must be true or false"),
         ({"logprobs": True}, "logprobs must be a whole number"),

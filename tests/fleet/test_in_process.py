@@ -201,6 +201,17 @@ def test_a_session_that_is_cut_short_is_ended_by_the_next(write_sweep, tmp_path,
     assert tables(tmp_path / "run")["judgments"]["key"].n_unique() == 132
 
 
+@pytest.mark.usefixtures("without_ray")
+def test_a_torn_token_of_a_finished_run_is_written_anew_by_the_next(write_sweep, tmp_path):
+    file = write_sweep([{"name": "a"}])
+    go(file, tmp_path / "run")
+    run = RunDirectory.open(str(tmp_path / "run"))
+    run.write_text("commits/token", "torn")
+    assert [one.name for one in verify_run(run) if one.level == "error"] == ["commits/token"]
+    assert go(file, tmp_path / "run")[0].asked_now == 0
+    assert not [one for one in verify_run(run) if one.level == "error"]
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_ray")
 def test_what_lands_after_its_deadline_is_nobodys(write_sweep, tmp_path, monkeypatch, outside):

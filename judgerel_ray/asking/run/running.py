@@ -63,6 +63,7 @@ from judgerel_ray.store import (
     is_superseded,
     leave_token,
     read_ledger,
+    renew_unread_token,
     scan_judgments,
 )
 from judgerel_ray.store.places import missing_folder, refuse_inside_run, refuse_memory
@@ -210,6 +211,8 @@ def _run_session(
             name: pool.fatal_error for name, pool in pools.items() if pool.fatal_error is not None
         }
         _raise_if_none_could_answer(pools, board, plan)
+    else:
+        renew_unread_token(run)
     ledger = read_ledger(run, since=session.ledger) if pending_before else session.ledger
     lay_out(resolved, run, ledger)
     _leave_final(run, session, board)

@@ -118,7 +118,12 @@ def provider_of(name: str | None) -> ApiProvider:
 
 def openai_options(spec: EngineSpec) -> OpenAIOptions:
     """Read the options of a judge."""
-    options = checked_options(spec, OpenAIOptions, provider_of(spec.provider).options)
+    options = checked_options(
+        spec,
+        OpenAIOptions,
+        provider_of(spec.provider).options,
+        other="extra_body = { ... }, which is sent as it is",
+    )
     _check_extra(options.extra_body, spec.name)
     if options.server == "vllm" and "top_k" not in options.model_fields_set:
         return options.model_copy(update={"top_k": True})

@@ -52,7 +52,7 @@ class SimulatedOptions(SweepTable):
     seed: Whole = 0
     label: Text | None = None
     concentration: _AboveZero = 1.0
-    base: Mapping[str, _AboveZero] | None = None
+    base: Annotated[Mapping[str, _AboveZero], Field(min_length=1)] | None = None
     position_bias: tuple[Number, ...] = (1.0,)
     quality_sd: _FromZero = 1.0
     noise: _FromZero = 0.1
