@@ -155,7 +155,8 @@ def with_names(text: str, short: Mapping[str, str]) -> str:
     """
     longest_first = sorted(short, key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first)) or r"(?!)"
-    return re.sub(pattern, lambda found: short[found[0]], text)
+    # Whole names: a name may be the beginning of another's, or a part of a word.
+    return re.sub(rf"(?<![\w/.-])(?:{pattern})(?![\w/-])", lambda found: short[found[0]], text)
 
 
 def span(numbers: Iterable[int], noun: str = "") -> str:

@@ -43,7 +43,7 @@ from judgerel_ray.counting.files.cells import (
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
-from judgerel_ray.counting.files.source import FILE, FILES_APART, Source, read_source, readable
+from judgerel_ray.counting.files.source import FILE, Source, files_apart, read_source, readable
 from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
@@ -68,7 +68,7 @@ _PROBED = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _HUNDRED = 100
-_WITHOUT_COMMAS = "score:^([^,]+),?([^,]*),?([^,]*)$"
+_WITHOUT_COMMAS = "score:^([^,]+),?([^,]*),?([^,]*),?([^,]*)$"
 _SHARES = ("confidence", "top_p")
 _ADVICE = {
     "replication": _NUMBERED,
@@ -573,7 +573,7 @@ def _refuse_files_alike(source: Source) -> None:
             "files hold the same replication of the same question, and no column says what tells "
             "them apart",
             where=source.where,
-            hint=FILES_APART,
+            hint=files_apart(source.rows.collect_schema().names()),
         )
 
 

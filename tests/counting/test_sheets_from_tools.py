@@ -246,10 +246,35 @@ def test_commas_between_thousands_are_read_where_they_can_be_nothing_else(tmp_pa
     assert any("commas between thousands" in line for line in found.notes)
 
 
-def test_several_groups_of_an_expression_are_joined(tmp_path):
+def test_parts_between_commas_are_joined_and_of_other_groups_the_first_is_taken(tmp_path):
     (path := tmp_path / "a.csv").write_text('id,run,points\nq,0,"1,250"\nq,1,900\n')
-    stated = {"score": "points:^([^,]+),?(.*)$"}
+    stated = {"score": "points:^([^,]+),?([^,]*)$"}
     assert tally_file(str(path), stated=stated).rows.collect()["score"].to_list() == [1250, 900]
+    (path := tmp_path / "b.csv").write_text("id,run,reply\nq,0,A (better)\nq,1,A (worse)\n")
+    read = tally_file(str(path), stated={"verdict": r"reply:^(A|B) \((better|worse)\)"})
+    assert read.rows.collect()["verdict"].to_list() == ["A", "A"]
+
+
+MARKDOWN = "id | run | verdict\n--- | --- | ---\nq | 0 | A\nq | 1 | B\n"
+
+
+@pytest.mark.parametrize("text", [MARKDOWN, f"# Judgments\n\n{MARKDOWN}\nAs above.\n"])
+def test_a_table_of_markdown_needs_no_outer_bars_and_ends_with_its_rows(tmp_path, text):
+    (path := tmp_path / "a.md").write_text(text)
+    assert tally_file(str(path)).rows.collect()["verdict"].to_list() == ["A", "B"]
+
+
+def test_two_tables_of_markdown_are_refused(tmp_path):
+    (path := tmp_path / "a.md").write_text(f"{MARKDOWN}\n## Summary\n\n{MARKDOWN}")
+    with pytest.raises(SweepError, match="2 tables, the second from line 8 on"):
+        tally_file(str(path))
+
+
+def test_a_column_file_of_the_tables_is_not_written_over(tmp_path):
+    for name in ("gpt", "claude"):
+        (tmp_path / f"{name}.csv").write_text(f"id,run,verdict,file\n{name},0,A,x\n{name},0,B,y\n")
+    read = tally_file(str(tmp_path), stated={"judge": "file"})
+    assert {*read.rows.collect()["judge"]} == {"x", "y"}
 
 
 def test_repeats_are_said_where_there_are_some(tmp_path):

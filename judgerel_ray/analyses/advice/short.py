@@ -273,7 +273,12 @@ def _surely_advised_judgments(row: Row) -> str:
     if not need or need["needed_whole"] is None or need["standing"] is None:
         return "-"
     sure = need["needed_cautious"]
-    return "never" if sure is None else f"{sure:,}"
+    if sure is not None:
+        return f"{sure:,}"
+    one = cast(Mapping[str, Row], row["one"])
+    same, spread = one.get("replications", {}), one.get("apart", {})
+    has_interval = spread.get("low") is not None or same.get("repeatability_low") is not None
+    return "never" if has_interval else "-"
 
 
 def _advised_price(unit: str) -> Callable[[Row], str]:

@@ -63,9 +63,11 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
                 if not is_aggregate(one["verdict"])}  # fmt: skip
         if not verdicts or "verdict" in table.columns:
             problem = (
-                f"no column is like {place!r}" if not verdicts else "a column verdict is there"
+                f"no column {'of 0 and 1' if place == BY_VERDICT else f'is like {place!r}'}"
+                if not verdicts
+                else "a column verdict is there"
             )
-            raise SweepError(f"{problem}, got {quote_names(table.columns)}", where=source.where)
+            raise SweepError(f"{problem}, got {quote_names(table.columns[1:])}", where=source.where)
         cells = table.select(
             pl.all().exclude(*verdicts), *(pl.col(one).cast(pl.String) for one in verdicts)
         )

@@ -32,11 +32,9 @@ _SEVERAL = 2
 _FEWEST = 3  # columns below names in levels
 _PIECE = 1 << 16  # bytes looked at together
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
-
-
-_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*")
-_RULED = re.compile(rf"\s*\|.*\n{_RULE.pattern}\n")
-_BETWEEN = re.compile(r"(?<!\\)\|")
+_FIRST = 100  # lines among which a table of Markdown begins
+_RULE = re.compile(r"(?=.*\|)(?=.*-)[ \t:|-]+")  # below the names of a table of Markdown
+_BAR = re.compile(r"(?<!\\)\|")  # between its cells
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -92,10 +90,11 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
-    if _RULED.match(text):
+    if any(map(_RULE.fullmatch, text.splitlines()[:_FIRST])):
         content = source if isinstance(source, bytes) else _whole_delimited_file(source)
-        frame, notes = read_delimited(_without_rules(table_text(content, where)), where)
-        return frame, ("read as a table of Markdown", *notes)
+        if table := _markdown_rows(table_text(content, where).splitlines(), where):
+            frame, notes = read_delimited(table, where)
+            return frame, ("read as a table of Markdown", *notes)
     if levels := names_in_levels(text):
         n_lines, names, separator = levels
         content = source if isinstance(source, bytes) else _whole_delimited_file(source)
@@ -132,14 +131,23 @@ def read_delimited(
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
 
 
-def _without_rules(text: str) -> bytes:
-    """The rows of a table of Markdown with commas between their cells; text around it is none."""
+def _markdown_rows(lines: Sequence[str], where: Mapping[str, object]) -> bytes:
+    """The one table of a text of Markdown with commas between its cells; text around it is none."""
+    begins = [n for n in range(1, len(lines)) if _RULE.fullmatch(lines[n]) and "|" in lines[n - 1]]
+    if not begins:
+        return b""
+    ends = next((n for n in range(begins[0], len(lines)) if "|" not in lines[n]), len(lines))
+    if len(begins) > 1:
+        raise SweepError(
+            f"the text holds {len(begins)} tables, the second from line {begins[1]} on",
+            where=where,
+            hint="keep one table in the file",
+        )
     made = io.StringIO()
-    for line in text.split("\n"):
-        if line.lstrip().startswith("|") and not _RULE.fullmatch(line):
-            row = line.strip().removeprefix("|").removesuffix("|")
-            cells = [one.strip().replace("\\|", "|") for one in _BETWEEN.split(row)]
-            csv.writer(made, lineterminator="\n").writerow(cells)
+    for line in (lines[begins[0] - 1], *lines[begins[0] + 1 : ends]):
+        row = line.strip().removeprefix("|").removesuffix("|")
+        cells = [one.strip().replace("\\|", "|") for one in _BAR.split(row)]
+        csv.writer(made, lineterminator="\n").writerow(cells)
     return made.getvalue().encode()
 
 

@@ -38,6 +38,7 @@ _FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", 
 _MERGED = ("judge", "criterion")
 _FEWEST_RUNS = 2
 _THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"
+_BETWEEN_COMMAS = re.compile(r"\^\(\[\^,\]\+\)(,\?\(\[\^,\]\*\))+\$")  # ^([^,]+),?([^,]*)$
 _SURELY_THOUSANDS = r",.*[,.]"  # of a comma alone nobody knows: 1,250 may be one and a quarter
 
 
@@ -456,16 +457,16 @@ def _is_sheet_column_made(place: str, there: Sequence[str]) -> bool:
 def _made_of(place: str) -> pl.Expr:
     """Values of columns joined by colons, or what a regular expression takes out of a column.
 
-    What several groups of one take out is joined.
+    The first group of one is taken; of a pattern for parts between commas alone all, joined: commas
+    between thousands.
     """
     names, sign, pattern = place.partition(":")
     texts = [pl.col(name).cast(pl.String) for name in names.split(",")]
     joined = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=":")
     if not sign:
         return joined
-    groups = [joined.str.extract(pattern, n + 1) for n in range(re.compile(pattern).groups)]
-    first, *others = groups
-    return first + pl.concat_str(others, ignore_nulls=True) if others else first
+    first, *others = [joined.str.extract(pattern, n + 1) for n in range(pattern.count("("))]
+    return first + pl.concat_str(others) if _BETWEEN_COMMAS.fullmatch(pattern) else first
 
 
 def _sibling_columns_stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:

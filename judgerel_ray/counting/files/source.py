@@ -43,12 +43,10 @@ _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _ITEM = "item_id"
 FILE = "file"
 """The column that names the file of each row, where it is stated to tell something."""
-FILES_APART = (
-    "--column judge=file, where each is of a judge; or a folder each that says it, such as "
-    "FOLDER/judge=NAME/FILE, and read FOLDER; or names that differ by a number alone, which are "
-    "repeats"
+_FILES_APART = (
+    "a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or names that "
+    "differ by a number alone, which are repeats"
 )
-"""How to say what tells files apart."""
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -64,6 +62,7 @@ class Source:
     indexed: bool = False  # Whether the file knows the range of its columns.
     held: bool = False  # Whether rows are in memory, being few: a question of them reads no file.
     files: tuple[str, ...] = ()  # The files, where they are several.
+    by_file: bool = False  # Whether rows have the name of theirs in a column that tables lack.
     item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.
     piped: bytes = b""  # JSON that came without a name, which may be the log of a tool.
@@ -72,6 +71,12 @@ class Source:
     def name(self) -> str:
         """What the rows are called in a command."""
         return str(self.where.get("file", "FILE"))
+
+
+def files_apart(columns: Sequence[str]) -> str:
+    """How to say what tells files apart that have these columns."""
+    by_file = "--column judge=file, where each is of a judge; or "
+    return _FILES_APART if FILE in columns else by_file + _FILES_APART
 
 
 def read_source(
@@ -83,7 +88,7 @@ def read_source(
     r"""Read rows of a file, a folder or pattern of files, or a frame.
 
     With `by_row` the k-th row, of each file, is of the item k; with `by_file` rows of several files
-    have the name of theirs in a column ``file``.
+    have the name of theirs in a column ``file``, where no table has a column of that name.
 
     Examples
     --------
@@ -420,6 +425,7 @@ def _rows_of_several_sheets(
     frames = [
         _sheet_rows_by_path(one.rows, file, root) for one, file in zip(read, files, strict=True)
     ]
+    by_file = by_file and not any(FILE in frame.collect_schema() for frame in frames)
     if by_file:
         named = [_name_below_root(file, root) for file in files]
         frames = [frame.with_columns(pl.lit(name).alias(FILE))
@@ -455,7 +461,14 @@ def _rows_of_several_sheets(
     rows = _old_run_judgments_once(rows, old)
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
-    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
+    return Source(
+        rows=rows,
+        where=where,
+        notes=tuple(notes),
+        indexed=indexed,
+        files=tuple(files),
+        by_file=by_file,
+    )
 
 
 def _name_below_root(file: str, root: str) -> str:

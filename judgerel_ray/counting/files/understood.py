@@ -56,9 +56,8 @@ from judgerel_ray.counting.files.names import (
 )
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import (
-    FILE,
-    FILES_APART,
     Source,
+    files_apart,
     quote_names,
     readable,
 )
@@ -138,11 +137,11 @@ def understood(
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
         raise _unreadable_sheet_refusal(source, meaning, columns)
-    if meaning.is_numbered and FILE not in columns and not _paths_name_files(source):
+    if meaning.is_numbered and not source.by_file and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
             where=source.where,
-            hint=FILES_APART,
+            hint=files_apart(columns),
         ).of(meaning)
     found = laid_out(source, meaning)
     tells = telling if meaning.counts_rows else splitting
