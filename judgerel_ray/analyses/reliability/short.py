@@ -189,7 +189,7 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"
         if len(bad) > 1:
-            what = "leave out all of them; see on which questions each disagrees with itself"
+            what = "rely on none of them; see on which questions each disagrees with itself"
     elif name == "gate" and bad:
         less = f"leave out {named_groups(whole_judges(bad, groups))}; {what}"
         what = less if len(less) < WIDTH else f"leave out what the remarks name; {what}"

@@ -235,8 +235,8 @@ def _why_nothing_is_accepted(kept: Row, surest: Row) -> str:
         return "too many are wrong even among the surest"
     n = kept["n_calibration"]
     if n is None:
-        return "not proven: too few questions with a label"
-    few = f"not proven: {count_of(n, 'question')} with a label in the half it is learnt on"
+        return "too few questions with a label to prove one"
+    few = f"too few labels to prove one ({count_of(n, 'question')} in the half it is learnt on)"
     return f"{few}; none of the surest is wrong" if surest.get("n_errors") == 0 else few
 
 

@@ -228,7 +228,7 @@ def test_no_judge_that_is_to_be_left_out_goes_unnamed(second, tmp_path, capsys):
     assert all(name in remarks for name in names)
     assert "position decides" in remarks or "goes by position" in remarks
     assert (f"{names[1]}: not distinguishable from noise" in remarks) == (second is _stuck)
-    assert following.startswith("leave out all of them;")
+    assert following.startswith("rely on none of them;")
 
 
 def test_unusable_judges_are_named_whatever_the_room():

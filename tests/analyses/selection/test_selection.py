@@ -253,7 +253,7 @@ def test_choices_out_of_range_are_refused(choice):
     [
         (
             [True] * 40 + [False] * 6,
-            "not proven: 23 questions with a label in the half it is learnt on; none of the "
+            "too few labels to prove one (23 questions in the half it is learnt on); none of the "
             "surest is wrong",
         ),
         ([False, True] * 100, "too many are wrong even among the surest"),
