@@ -48,6 +48,7 @@ from judgerel_ray.counting.files.names import (
     is_called_verdict,
     is_category,
     is_metric,
+    is_named_element,
     is_numbered_thing,
     is_of_people,
     is_question,
@@ -277,7 +278,7 @@ class _Reader:
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge":
-            there = [one for one in there if not names_nobody(self.begin, self._values(one))]
+            there = [one for one in there if not self._is_said(one)]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -285,6 +286,17 @@ class _Reader:
             self._take(role, there[0])
         elif there:
             self.open[role] = tuple(there)
+
+    def _is_said(self, place: str) -> bool:
+        """Whether a place that is called after judges holds what they said."""
+        rows, texts = self.begin, self._values(place)
+        is_marks = {*texts} <= _MARKS
+        if is_marks and "*" in place:  # elements of one list are of one item
+            column, path = parted(place, self.begin.columns)
+            cells = enumerate(values_at(self.begin[column], path))
+            each = [{"item_id": row, place: str(one)} for row, cell in cells for one in cell]
+            rows = pl.DataFrame(each)
+        return names_nobody(rows, texts.rename(place) if is_marks else texts, self.stated)
 
     def _take(self, role: str, place: str) -> None:
         self.roles[role] = place
@@ -680,7 +692,7 @@ class _Reader:
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
         called = name if name in self.begin.columns else called_of(name)
-        is_verdict = is_called_verdict(name, called)
+        is_verdict = is_called_verdict(name, called) and not is_named_element(name)
         if is_annotator(called) or (is_answer(called) and not is_verdict):
             return False
         values = {value for role, value in self._named_value.items() if role in VALUES}
@@ -723,11 +735,13 @@ def _are_verdicts(texts: pl.Series) -> bool:
     return few and isinstance(longest, int) and longest <= _SHORT
 
 
-def names_nobody(rows: pl.DataFrame, texts: pl.Series) -> bool:
+def names_nobody(
+    rows: pl.DataFrame, texts: pl.Series, stated: Mapping[str, str] | None = None
+) -> bool:
     """Whether texts of a column, or of a place inside it, are verdicts or ratings and no names.
 
-    Numbers are names where each item has all of them as often, or where they alone tell rows of one
-    item and repeat apart.
+    Numbers are names where each item has all of them as often, or where they alone tell rows apart
+    of one item, repeat and whatever else a judgment is of. Of 0 and 1 each repeat has both.
 
     Examples
     --------
@@ -738,21 +752,49 @@ def names_nobody(rows: pl.DataFrame, texts: pl.Series) -> bool:
     True
     """
     words = {*texts.str.to_lowercase().unique()}
-    if words and (words <= WORDS or (words <= WORDS | _MARKS and len(words) > 1)):
+    if words & WORDS and words <= WORDS | _MARKS:
         return True
     is_number = not texts.cast(pl.Float64, strict=False).has_nulls()
-    if texts.name not in rows or not is_number or len(words) < _SEVERAL:
+    if not is_number or len(words) < _SEVERAL:
         return False
-    items = [one for one in rows.columns if "item_id" in roles_of(one)]
-    runs = [one for one in rows.columns if REPLICATION in roles_of(one)]
+    is_marks, name = words <= _MARKS, texts.name
+    if name not in rows:
+        return is_marks
+    items = _called(rows, {"item_id"}, name, stated)
+    beside = _called(rows, {REPLICATION, *FACETS}, name, stated)
+    beside = [one for one in beside if not _are_same(rows, one, name)]  # a judge's other name
     for item in items:
-        cells = rows.group_by(item, texts.name).len()
-        n_each = rows[item].n_unique() * rows[texts.name].n_unique()
-        if cells.height == n_each and cells["len"].n_unique() == 1:
+        unit = [item, *(one for one in beside if one != item)]
+        if _are_crossed(rows, unit, name) or (not is_marks and _are_crossed(rows, [item], name)):
             return False
-        if rows.n_unique([item, texts.name, *runs]) == rows.height > rows.n_unique([item, *runs]):
+        if rows.n_unique([*unit, name]) == rows.height > rows.n_unique(unit):
             return False
-    return bool(items)
+    return is_marks or bool(items)
+
+
+def _called(
+    rows: pl.DataFrame, roles: Collection[str], name: str, stated: Mapping[str, str] | None
+) -> list[str]:
+    """Columns of single values, but one, that have some roles by their names or as stated."""
+    of_role = {role: place for role, place in (stated or {}).items() if role in roles}
+    places = {part for place in of_role.values() for part in re.split("[,:]", place)}
+    return [
+        one for one, kind in rows.schema.items()
+        if one != name and not is_nested(kind)
+        and (one in places or {*roles_of(one), one} & {*roles})
+    ]  # fmt: skip
+
+
+def _are_crossed(rows: pl.DataFrame, unit: Sequence[str], name: str) -> bool:
+    """Whether all that some columns tell apart has all values of another, and as often."""
+    cells = rows.group_by(*unit, name).len()
+    n_each = rows.n_unique([*unit]) * rows[name].n_unique()
+    return cells.height == n_each and cells["len"].n_unique() == 1
+
+
+def _are_same(rows: pl.DataFrame, one: str, other: str) -> bool:
+    """Whether two columns tell the same rows apart."""
+    return rows.n_unique([one, other]) == rows[one].n_unique() == rows[other].n_unique()
 
 
 def _places_of(names: Sequence[str]) -> Sequence[str]:
