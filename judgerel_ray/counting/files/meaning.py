@@ -762,7 +762,8 @@ def names_nobody(
         return is_marks
     items = _called(rows, {"item_id"}, name, stated)
     beside = _called(rows, {REPLICATION, *FACETS}, name, stated)
-    beside = [one for one in beside if not _are_same(rows, one, name)]  # a judge's other name
+    beside = [one for one in beside  # but the other name of a judge
+              if "judge" not in roles_of(one) or not _are_same(rows, one, name)]  # fmt: skip
     for item in items:
         unit = [item, *(one for one in beside if one != item)]
         if _are_crossed(rows, unit, name) or (not is_marks and _are_crossed(rows, [item], name)):
