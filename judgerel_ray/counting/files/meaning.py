@@ -32,10 +32,10 @@ from judgerel_ray.counting.files.layout import (
     place_in_line,
     siblings_of,
 )
+from judgerel_ray.counting.files.named_judges import MARKS, names_nobody
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
-    WORDS,
     called_of,
     column_flag,
     criterion_in,
@@ -74,8 +74,6 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
-_SEVERAL = 2
-_MARKS = {"0", "1", "0.0", "1.0"}
 
 
 def meaning_of(
@@ -278,7 +276,7 @@ class _Reader:
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge":
-            there = [one for one in there if not self._is_said(one)]
+            there = [one for one in there if not self._is_verdict_place(one)]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -287,10 +285,10 @@ class _Reader:
         elif there:
             self.open[role] = tuple(there)
 
-    def _is_said(self, place: str) -> bool:
+    def _is_verdict_place(self, place: str) -> bool:
         """Whether a place that is called after judges holds what they said."""
         rows, texts = self.begin, self._values(place)
-        is_marks = {*texts} <= _MARKS
+        is_marks = {*texts} <= MARKS
         if is_marks and "*" in place:  # elements of one list are of one item
             column, path = parted(place, self.begin.columns)
             cells = enumerate(values_at(self.begin[column], path))
@@ -733,69 +731,6 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
-
-
-def names_nobody(
-    rows: pl.DataFrame, texts: pl.Series, stated: Mapping[str, str] | None = None
-) -> bool:
-    """Whether texts of a column, or of a place inside it, are verdicts or ratings and no names.
-
-    Numbers are names where each item has all of them as often, or where they alone tell rows apart
-    of one item, repeat and whatever else a judgment is of. Of 0 and 1 each repeat has both.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"id": list("ppq"), "run": list("121"), "judge": list("535")})
-    >>> names_nobody(rows, rows["judge"]), names_nobody(rows.drop("run"), rows["judge"])
-    (True, False)
-    >>> names_nobody(rows, pl.Series(["Pass", "fail"]))
-    True
-    """
-    words = {*texts.str.to_lowercase().unique()}
-    if words & WORDS and words <= WORDS | _MARKS:
-        return True
-    is_number = not texts.cast(pl.Float64, strict=False).has_nulls()
-    if not is_number or len(words) < _SEVERAL:
-        return False
-    is_marks, name = words <= _MARKS, texts.name
-    if name not in rows:
-        return is_marks
-    items = _called(rows, {"item_id"}, name, stated)
-    beside = _called(rows, {REPLICATION, *FACETS}, name, stated)
-    beside = [one for one in beside  # but the other name of a judge
-              if "judge" not in roles_of(one) or not _are_same(rows, one, name)]  # fmt: skip
-    for item in items:
-        unit = [item, *(one for one in beside if one != item)]
-        if _are_crossed(rows, unit, name) or (not is_marks and _are_crossed(rows, [item], name)):
-            return False
-        if rows.n_unique([*unit, name]) == rows.height > rows.n_unique(unit):
-            return False
-    return is_marks or bool(items)
-
-
-def _called(
-    rows: pl.DataFrame, roles: Collection[str], name: str, stated: Mapping[str, str] | None
-) -> list[str]:
-    """Columns of single values, but one, that have some roles by their names or as stated."""
-    of_role = {role: place for role, place in (stated or {}).items() if role in roles}
-    places = {part for place in of_role.values() for part in re.split("[,:]", place)}
-    return [
-        one for one, kind in rows.schema.items()
-        if one != name and not is_nested(kind)
-        and (one in places or {*roles_of(one), one} & {*roles})
-    ]  # fmt: skip
-
-
-def _are_crossed(rows: pl.DataFrame, unit: Sequence[str], name: str) -> bool:
-    """Whether all that some columns tell apart has all values of another, and as often."""
-    cells = rows.group_by(*unit, name).len()
-    n_each = rows.n_unique([*unit]) * rows[name].n_unique()
-    return cells.height == n_each and cells["len"].n_unique() == 1
-
-
-def _are_same(rows: pl.DataFrame, one: str, other: str) -> bool:
-    """Whether two columns tell the same rows apart."""
-    return rows.n_unique([one, other]) == rows[one].n_unique() == rows[other].n_unique()
 
 
 def _places_of(names: Sequence[str]) -> Sequence[str]:

@@ -40,7 +40,8 @@ from judgerel_ray.counting.files.laid_out import (
     unkeyed,
 )
 from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning
-from judgerel_ray.counting.files.meaning import meaning_of, names_nobody
+from judgerel_ray.counting.files.meaning import meaning_of
+from judgerel_ray.counting.files.named_judges import names_nobody
 from judgerel_ray.counting.files.names import (
     JUDGES,
     called_of,
