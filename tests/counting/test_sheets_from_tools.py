@@ -163,7 +163,8 @@ def test_what_is_no_number_of_replies_is_refused(tmp_path, cell, capsys):
 
 def one_step(path, capsys) -> list[int]:
     """Exit codes of the commands that a refusal suggests."""
-    ways = re.findall(r"--column (?:'[^']*'|[^\s;,)]+(?:,[^\s;,)]+)*)", refused(path, capsys))
+    flag = r"--column (?:'[^']*'|[^\s;,)]+(?:,[^\s;,)]+)*)"
+    ways = re.findall(rf"{flag}(?: {flag})*", refused(path, capsys))
     return [main(["reduce", str(path), *shlex.split(way)]) for way in ways]
 
 
@@ -191,6 +192,82 @@ def test_raters_that_are_numbers_are_judges(tmp_path):
     rows = [f"{item},{run},{rater},x" for item in "pq" for run in (0, 1) for rater in (1, 2, 3)]
     (path := tmp_path / "a.csv").write_text("\n".join(["id,run,rater,verdict", *rows]))
     assert tally_file(str(path)).rows.collect()["judge"].unique().sort().to_list() == list("123")
+
+
+@pytest.mark.parametrize("facet", ["criterion", "template", "option_order", "model", "wording"])
+@pytest.mark.parametrize("raters", ["231", "01"])
+def test_raters_that_are_numbers_are_judges_beside_what_else_is_judged_by(tmp_path, facet, raters):
+    some = {"p": raters[:2], "q": raters[-2:], "r": raters[:2]}
+    rows = [f"{item},{rater},{of},{1 + (n + place) % 5}"
+            for place, (item, by) in enumerate(some.items())
+            for n, rater in enumerate(by) for of in "xyz"[: 2 + place % 2]]  # fmt: skip
+    (path := tmp_path / "a.csv").write_text("\n".join([f"id,rater,{facet},score", *rows]))
+    stated = {"wording": {"template": facet}, "model": {"responder": facet}}.get(facet, {})
+    found = tally_file(str(path), stated=stated).rows.collect()
+    assert sorted(found["judge"].unique()) == sorted(raters)
+
+
+@pytest.mark.parametrize("value", ["score", "verdict"])
+def test_raters_0_and_1_are_judges_where_each_repeat_has_both(tmp_path, value):
+    rows = [f"{item},{run},{rater},{1 + run}" for item in "pq" for run in (0, 1) for rater in (0, 1)
+            for _ in "ab"[: 1 + (item == "q")]]  # fmt: skip
+    once = list(dict.fromkeys(rows))
+    (path := tmp_path / "a.csv").write_text("\n".join([f"id,run,rater,{value}", *once]))
+    assert tally_file(str(path)).rows.collect()["judge"].unique().sort().to_list() == ["0", "1"]
+
+
+def test_raters_0_and_1_in_lists_are_judges(tmp_path):
+    votes = [{"judge": 0, "verdict": "A"}, {"judge": 1, "verdict": "B"}]
+    (path := tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps({"id": item, "votes": votes}) + "\n" for item in "pq")
+    )
+    assert judgments(path, "judge", "item_id") == [("0", "p"), ("0", "q"), ("1", "p"), ("1", "q")]
+
+
+@pytest.mark.parametrize(
+    "head", ["id,run,criterion,llm_judge,score", "id,run,model,llm_judge,score"]
+)
+def test_a_judge_of_0_and_1_is_a_verdict_beside_what_else_is_judged_by(tmp_path, head, capsys):
+    rows = [f"{item},{run},{of},{(place + run) % 2},{1 + run}" for place, item in enumerate("pqr")
+            for run in (0, 1) for of in "xy"]  # fmt: skip
+    (path := tmp_path / "a.csv").write_text("\n".join([head, *rows]))
+    assert "column llm_judge holds verdicts" in refused(path, capsys)
+    assert not any(one_step(path, capsys))
+
+
+@pytest.mark.parametrize(("several", "name", "value"), [
+    ("scores", "name", "value"), ("scores", "name", "score"), ("evaluations", "name", "score"),
+    ("ratings", "name", "rating"), ("results", "key", "score"), ("votes", "name", "verdict"),
+])  # fmt: skip
+def test_names_in_lists_of_scores_are_asked_about_in_one_step(
+    tmp_path, several, name, value, capsys
+):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(
+        json.dumps({"id": item, several: [{name: "faithfulness", value: 1 + place},
+                                          {name: "relevancy", value: 2}]}) + "\n"
+        for place, item in enumerate("pqr")
+    ))  # fmt: skip
+    place = f"{several}.*.{name}"
+    assert f"differ in column {place}, not read" in refused(path, capsys)
+    assert not any(one_step(path, capsys))
+    rows = tally_file(str(path), stated={"criterion": place}).rows.collect()
+    assert rows["criterion"].to_list() == ["faithfulness", "relevancy"] * 3
+    assert rows["replication"].to_list() == [0] * 6
+
+
+@pytest.mark.parametrize(("names", "runs", "is_said"), [
+    (["tone", "depth"], [1, 2], False), (["tone", "tone"], [0, 1, 2, 3], True),
+])  # fmt: skip
+def test_elements_of_lists_are_called_repeats_where_they_are(tmp_path, names, runs, is_said):
+    (path := tmp_path / "a.jsonl").write_text("".join(
+        json.dumps({"id": item, "run": run, "metrics": [
+            {"name": one, "score": run + place} for place, one in enumerate(names)]}) + "\n"
+        for item in "pq" for run in (1, 2)
+    ))  # fmt: skip
+    found = tally_file(str(path))
+    assert any("element of a list is a repeat" in line for line in found.notes) == is_said
+    assert found.rows.collect()["replication"].unique().sort().to_list() == runs
 
 
 @pytest.mark.parametrize(("head", "rows", "verdicts"), [

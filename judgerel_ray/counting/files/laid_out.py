@@ -423,10 +423,14 @@ def _columns_unfolded_by_role(
     index = [row for row, n in enumerate(counts) for _ in range(n)]
     laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*made, places)
     if several and REPLICATION in columns and REPLICATION not in inside:
-        # A row is a repeat, and has several judgments.
-        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key_in(laid.columns))
-        laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
-        notes.append("each element of a list is a repeat, numbered in the order of rows and lists")
+        # A row is a repeat, and may have several judgments of one key.
+        key = key_in(laid.columns)
+        if laid.select(pl.struct(*key, REPLICATION).is_duplicated().any()).item():
+            order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key)
+            laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
+            notes.append(
+                "each element of a list is a repeat, numbered in the order of rows and lists"
+            )
     return laid.drop("__place").lazy(), notes
 
 

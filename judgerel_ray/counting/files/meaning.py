@@ -32,10 +32,10 @@ from judgerel_ray.counting.files.layout import (
     place_in_line,
     siblings_of,
 )
+from judgerel_ray.counting.files.named_judges import MARKS, names_nobody
 from judgerel_ray.counting.files.names import (
     BARE,
     STATED,
-    WORDS,
     called_of,
     column_flag,
     criterion_in,
@@ -48,6 +48,7 @@ from judgerel_ray.counting.files.names import (
     is_called_verdict,
     is_category,
     is_metric,
+    is_named_element,
     is_numbered_thing,
     is_of_people,
     is_question,
@@ -73,8 +74,6 @@ _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
-_SEVERAL = 2
-_MARKS = {"0", "1", "0.0", "1.0"}
 
 
 def meaning_of(
@@ -277,7 +276,7 @@ class _Reader:
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge":
-            there = [one for one in there if not names_nobody(self.begin, self._values(one))]
+            there = [one for one in there if not self._is_verdict_place(one)]
         if role == "judge" and len(there) > 1:
             there = [one for one in there if key_of(one) != "model"] or there
         there = [one for one in there if one not in self.taken]
@@ -285,6 +284,17 @@ class _Reader:
             self._take(role, there[0])
         elif there:
             self.open[role] = tuple(there)
+
+    def _is_verdict_place(self, place: str) -> bool:
+        """Whether a place that is called after judges holds what they said."""
+        rows, texts = self.begin, self._values(place)
+        is_marks = {*texts} <= MARKS
+        if is_marks and "*" in place:  # elements of one list are of one item
+            column, path = parted(place, self.begin.columns)
+            cells = enumerate(values_at(self.begin[column], path))
+            each = [{"item_id": row, place: str(one)} for row, cell in cells for one in cell]
+            rows = pl.DataFrame(each)
+        return names_nobody(rows, texts.rename(place) if is_marks else texts, self.stated)
 
     def _take(self, role: str, place: str) -> None:
         self.roles[role] = place
@@ -680,7 +690,7 @@ class _Reader:
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
         called = name if name in self.begin.columns else called_of(name)
-        is_verdict = is_called_verdict(name, called)
+        is_verdict = is_called_verdict(name, called) and not is_named_element(name)
         if is_annotator(called) or (is_answer(called) and not is_verdict):
             return False
         values = {value for role, value in self._named_value.items() if role in VALUES}
@@ -721,38 +731,6 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
-
-
-def names_nobody(rows: pl.DataFrame, texts: pl.Series) -> bool:
-    """Whether texts of a column, or of a place inside it, are verdicts or ratings and no names.
-
-    Numbers are names where each item has all of them as often, or where they alone tell rows of one
-    item and repeat apart.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"id": list("ppq"), "run": list("121"), "judge": list("535")})
-    >>> names_nobody(rows, rows["judge"]), names_nobody(rows.drop("run"), rows["judge"])
-    (True, False)
-    >>> names_nobody(rows, pl.Series(["Pass", "fail"]))
-    True
-    """
-    words = {*texts.str.to_lowercase().unique()}
-    if words and (words <= WORDS or (words <= WORDS | _MARKS and len(words) > 1)):
-        return True
-    is_number = not texts.cast(pl.Float64, strict=False).has_nulls()
-    if texts.name not in rows or not is_number or len(words) < _SEVERAL:
-        return False
-    items = [one for one in rows.columns if "item_id" in roles_of(one)]
-    runs = [one for one in rows.columns if REPLICATION in roles_of(one)]
-    for item in items:
-        cells = rows.group_by(item, texts.name).len()
-        n_each = rows[item].n_unique() * rows[texts.name].n_unique()
-        if cells.height == n_each and cells["len"].n_unique() == 1:
-            return False
-        if rows.n_unique([item, texts.name, *runs]) == rows.height > rows.n_unique([item, *runs]):
-            return False
-    return bool(items)
 
 
 def _places_of(names: Sequence[str]) -> Sequence[str]:

@@ -602,6 +602,11 @@ def is_called_verdict(place: str, called: str) -> bool:
     return bool(ends) or any(set(roles_of(name)) & _VALUES for name in above)
 
 
+def is_named_element(place: str) -> bool:
+    """Whether a place names elements of a list, each of another judge or criterion, say."""
+    return place.endswith((".*.name", ".*.key"))
+
+
 def roles_inside(place: str) -> list[str]:
     """What a value inside an object may be: the id of another thing is no question's."""
     called = called_of(place)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
@@ -39,7 +40,8 @@ from judgerel_ray.counting.files.laid_out import (
     unkeyed,
 )
 from judgerel_ray.counting.files.layout import REPLICATION, SAMPLE, VALUES, Meaning
-from judgerel_ray.counting.files.meaning import meaning_of, names_nobody
+from judgerel_ray.counting.files.meaning import meaning_of
+from judgerel_ray.counting.files.named_judges import names_nobody
 from judgerel_ray.counting.files.names import (
     JUDGES,
     called_of,
@@ -49,6 +51,7 @@ from judgerel_ray.counting.files.names import (
     facets_in,
     is_aggregate,
     is_answer,
+    is_named_element,
     is_question,
     is_side_column,
     names_by_pattern,
@@ -169,13 +172,18 @@ def _refuse_words_as_judges(source: Source, stated: Mapping[str, str]) -> None:
     begin = source.rows.head(SAMPLE).collect(engine="streaming")
     for name in named:
         if is_nested(begin[name].dtype) or not names_nobody(
-            begin, begin[name].cast(pl.String, strict=False).drop_nulls()
+            begin, begin[name].cast(pl.String, strict=False).drop_nulls(), stated
         ):
             continue
         hint = f"{column_flag('verdict', name)}, where the judge said it"
         rest = meaning_of(source.rows, {"note": name})
         if rest.ways or "verdict or score" not in rest.lacking:
-            hint += f"; {column_flag('judge', name)}, where it says who judged; "
+            others = [one for one in begin.columns if one != name and "judge" in roles_of(one)]
+            also = ""
+            answered = [*stated, *chain.from_iterable(map(roles_of, begin.columns))]
+            if len(others) == 1 and "responder" not in answered:
+                also = f" {column_flag('responder', others[0])}"  # which tells rows apart as well
+            hint += f"; {column_flag('judge', name)}{also}, where it says who judged; "
             hint += f"{column_flag('note', name)}, where it is not to be read"
         problem = f"column {name} holds verdicts, and names nobody"
         raise SweepError(problem, where=source.where, hint=hint)
@@ -332,7 +340,7 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
     taken |= {*meaning.siblings.facets} if meaning.siblings else set()
-    if name.rpartition(".")[2] == "name":
+    if name.rpartition(".")[2] == "name" or is_named_element(name):
         asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
