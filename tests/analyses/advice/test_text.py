@@ -301,11 +301,11 @@ def short_words(rows, **about):
 
 @pytest.mark.slow
 def test_short_advice_names_orders_where_options_have_any_alone(judged):
-    assert "asked again: a second template asks it" in short_words(judged)
-    assert "option_orders = 2 or a second template" in short_words(judged, has_options=True)
-    assert "a panel of 2 judges: its worth is not known (no gold); two such agree" in short_words(
-        judged
-    )
+    words = short_words(judged)
+    assert "reproducibility is unknown: ask a second template, too" in words
+    assert "a panel of 2 judges: worth not known (no right verdicts); two such agree" in words
+    several = short_words(judged, has_options=True)
+    assert "in another order, too (option_orders = 2), or with a second template" in several
 
 
 def test_short_advice_on_questions_asked_once_says_that_nothing_can_be_said(judged):
