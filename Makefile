@@ -45,7 +45,7 @@ test: $(READY) ## the tests while you work: real Ray, real vLLM, the journey end
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (about an hour on 2 cores)
+test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (about three quarters of an hour on 2 cores)
 	$(PYTEST) -n 4 -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
