@@ -46,7 +46,7 @@ SIDES = ("a", "b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSides:
-    """Counted judgments of two sides, told apart by the column ``__side``."""
+    """Counted judgments of two sides; the column ``__side`` says of which a row is."""
 
     rows: pl.DataFrame  # Counted judgments of both, with the number of rows in `n`.
     unit: tuple[str, ...]  # Columns that make a unit, the side first.

@@ -224,8 +224,9 @@ def _reliability_lines_aligned(
     Where that is too little, what is the same in all of many rows is said once below the table,
     then agreement is left out, which stands beside alpha; then names give way.
     """
-    if _over(heads, lines) <= 0 or not n_names:
-        return plain_table(heads, lines)
+    table = plain_table(heads, lines)
+    if max(map(len, table.splitlines())) <= WIDTH or not n_names:
+        return table
     numbers = range(n_names, len(heads))
     alike = [i for i in numbers if len(lines) > _PAIR and len({line[i] for line in lines}) == 1]
     below = wrapped_line(f"in every row: {', '.join(f'{heads[i]} {lines[0][i]}' for i in alike)}")

@@ -191,7 +191,7 @@ class _AskPilot:
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Numbers of questions that are looked at, as far as is known by now."""
+        """Numbers of questions that are looked at, of those known by now."""
         return pilot_looks(len(self.asks)) if self.is_whole else LOOKS
 
     @property

@@ -105,7 +105,7 @@ def run_sweep(
 ) -> RunSummary:
     """Run or resume a sweep into a run directory.
 
-    What landed and is lost is told on the console before anything is asked, and asked again; where
+    The console says what landed and is lost before anything is asked, and it is asked again; where
     much of it is lost only with `ask_lost`, which asks judgments again whose texts are gone, too.
 
     `known` are parts of the judges' fingerprints, by judge: their hub models are those commits,
