@@ -152,6 +152,8 @@ def with_names(text: str, short: Mapping[str, str]) -> str:
     --------
     >>> with_names("gpt-4o-mini + gpt-4o", {"gpt-4o": "4o", "gpt-4o-mini": "mini"})
     'mini + 4o'
+    >>> with_names("claude-3-opus, claude-3", {"claude-3": "..3"})
+    'claude-3-opus, ..3'
     """
     longest_first = sorted(short, key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first)) or r"(?!)"

@@ -264,7 +264,7 @@ def test_an_upload_in_pieces_that_breaks_off_is_whole_or_not_there(
             "config_kwargs": {"retries": {"max_attempts": 0}},
         }
         bucket = Bucket(url="s3://runs/broken", options=options)
-        for n in range(400):  # the rarest comes in one of 25: missed once in 10 million runs
+        for n in range(400):  # the rarest comes in about one of 25
             name, written = f"part-{n}", True
             try:
                 bucket.write(name, data)
