@@ -19,12 +19,14 @@ from judgerel_ray.analyses.reliability.headlines import (
 )
 from judgerel_ray.analyses.reliability.short_tables import (
     MOST_TABLE_ROWS,
+    ShownGroup,
+    grouped,
     reliability_tables,
     right_table,
+    subject_of_group,
     with_short_judges,
     wrapped_line,
 )
-from judgerel_ray.analyses.reliability.shown_groups import ShownGroup, grouped, subject_of_group
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
 from judgerel_ray.blocks.columns import WIDTH
 from judgerel_ray.blocks.short import Remark, finding_lines

@@ -20,7 +20,7 @@ from judgerel_ray.analyses.reliability.short import (
     lines_of,
     whole_judges,
 )
-from judgerel_ray.analyses.reliability.shown_groups import ShownGroup, grouped
+from judgerel_ray.analyses.reliability.short_tables import ShownGroup, grouped
 from judgerel_ray.analyses.reliability.verb import ReduceRequest
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
