@@ -420,12 +420,15 @@ def _first_coefficient_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
 
 
-_OTHER_SHARES = (*CORRECTNESS, "swap_consistency", "place_consistency", "first_place")
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = tuple(
     name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.less_is_better
 )
 """Coefficients of which less is better; a tolerance on any other is the least allowed."""
+_SHARES = (
+    *(name for name in COEFFICIENTS if (of := declaration(name)) and not of.chance_corrected),
+    *CORRECTNESS, "swap_consistency", "place_consistency", "first_place",
+)  # fmt: skip
 
 
 def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
@@ -496,10 +499,7 @@ def is_share(name: str) -> bool:
     >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
     [True, True, False]
     """
-    declared = declaration(name)
-    if declared is None:
-        return name in _OTHER_SHARES or name.startswith("class_agreement")
-    return not declared.chance_corrected
+    return name in _SHARES or name.startswith(("class_agreement", "majority_stability"))
 
 
 def possible_values(name: str) -> tuple[float, float]:

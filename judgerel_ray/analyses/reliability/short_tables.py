@@ -138,8 +138,10 @@ def reliability_tables(
     shown = groups[:MOST_TABLE_ROWS]
     if named:
         return [(shown, named_table(groups))]
-    kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
-    tables = [(those[:MOST_TABLE_ROWS], summary_table(those, groups)) for those in kinds if those]
+    tables = []
+    for rated in (False, True):
+        if those := [one for one in groups if one.of_ratings is rated]:
+            tables.append((those[:MOST_TABLE_ROWS], summary_table(those, groups)))
     labels = right_table(groups)
     known = [one for one in shown if one.row("cohen_kappa") or one.row("accuracy")]
     return [*tables, *([(known, labels)] if labels else [])]
