@@ -29,7 +29,7 @@ from judgerel_ray.blocks.words import (
     telling_columns,
 )
 from judgerel_ray.core import count_of, shortened
-from judgerel_ray.core.short_names import fitted_names
+from judgerel_ray.core.text import fitted_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import LeadCode
 
@@ -140,7 +140,8 @@ def reliability_tables(
         return [(shown, named_table(groups))]
     tables = []
     for rated in (False, True):
-        if those := [one for one in groups if one.of_ratings is rated]:
+        those = [one for one in groups if one.of_ratings is rated]
+        if those:
             tables.append((those[:MOST_TABLE_ROWS], summary_table(those, groups)))
     labels = right_table(groups)
     known = [one for one in shown if one.row("cohen_kappa") or one.row("accuracy")]
