@@ -509,7 +509,8 @@ def source_path(path: str) -> str:
         return path
     if "://" in path or path_exists(path) or _is_typed_path_sheet(path):
         _check_stdout(path)
-        check_regular(path)
+        if not os.path.isfile(path):
+            check_regular(path)
         return path
     folder, name = os.path.split(path)
     try:

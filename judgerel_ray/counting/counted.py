@@ -35,6 +35,7 @@ from judgerel_ray.counting.verdicts.places import (
     Places,
     by_place,
     is_tie,
+    labels_need_rows,
     most_declared_options,
     options_shown,
     places_counted,
@@ -318,7 +319,8 @@ def counted_groups(
     apart = [*(by or ()), *extra]
     if isinstance(source, pl.LazyFrame):
         source = tally_judgments(source, extra=apart)
-        if declared.n_options is None:  # else labels were read where those were declared
+        # Where options are declared, labels were read before.
+        if declared.n_options is None and labels_need_rows(source.nested):
             source, notes = placed_tally(source, extra=apart)
             warn_of(notes)
     places = places_counted(source.nested, source.rows)

@@ -114,7 +114,7 @@ def as_stated(judged: Snapshot, options: ReduceOptions) -> tuple[Snapshot, Reduc
     if unnamed and (more := tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)):
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
         unnamed = False
-    if unnamed or set(options.coefficients or ()) & set(OF_GOLD):
+    if judged.may_know_right and (unnamed or set(options.coefficients or ()) & set(OF_GOLD)):
         judged = with_gold(judged)
     return judged, options
 

@@ -224,6 +224,8 @@ def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFram
 
 def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | None:
     """How often the groups are right whose right verdicts are known; None where none is."""
+    if not judged.may_know_right:
+        return None
     judged = with_gold(judged)
     frame = judged.frame
     if not judged.verdicts_known or GOLD not in frame.collect_schema():

@@ -128,8 +128,10 @@ def read_source(
             return _rows_of_several_sheets(
                 _files_in(read_from), where, root=read_from, by_row=by_row, by_file=by_file
             )
-        if Path(book_of(read_from)[0]).exists():
-            check_regular(book_of(read_from)[0])
+        file = Path(book_of(read_from)[0])
+        if file.exists():
+            if not file.is_file():
+                check_regular(str(file))
             old = _old_run([read_from], where) if _is_run_judgments_file(read_from) else ()
             found = _rows_of_one_sheet(read_from, where)
             found = _items_by_row(found) if by_row else found
