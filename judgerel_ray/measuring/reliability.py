@@ -515,10 +515,12 @@ def possible_values(name: str) -> tuple[float, float]:
 
 def failures_of(
     judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions | None = None
-) -> pl.DataFrame:
-    """Failed requests of the groups that coefficients have, by reason."""
+) -> pl.DataFrame | None:
+    """Failed requests of the groups that coefficients have, by reason; None where none failed."""
     block = options.counted_block if options else 0
     source = judged.source
+    if isinstance(source, Tally) and not source.any_failed:
+        return None
     if judged.run is not None:
         from judgerel_ray.counting.outcomes import failed_rows
         from judgerel_ray.store import checked_ledger

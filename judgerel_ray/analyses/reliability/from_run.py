@@ -13,13 +13,14 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.gold import with_gold
+from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.intervals import AUTO
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
 from judgerel_ray.measuring.reliability import ReduceOptions, failures_of
-from judgerel_ray.measuring.serving import requested_serving, texts_are_gone, with_serving
+from judgerel_ray.measuring.serving import SERVING, requested_serving, texts_are_gone, with_serving
 
 
 def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.DataFrame:
@@ -52,13 +53,15 @@ class Reduced:
     """Coefficients; of the same groups, failed requests by reason, and the serving's noise."""
 
     coefficients: pl.DataFrame
-    failures: pl.DataFrame
-    serving: pl.DataFrame
+    failures: pl.DataFrame | None  # None where none failed.
+    serving: pl.DataFrame | None  # None where no temperature is recorded, or it was not asked for.
     caution: str | None = None  # What makes the numbers other than they seem.
 
     @property
     def rows(self) -> pl.DataFrame:
         """Coefficients, and below them the rows of the serving's noise."""
+        if self.serving is None:
+            return self.coefficients
         return with_serving(self.coefficients, self.serving)
 
 
@@ -78,11 +81,12 @@ def hinting_at_distributions(judged: Snapshot) -> Iterator[None]:
 def reduced(judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions) -> Reduced:
     """Coefficients with what their reader must know of the judgments."""
     failures = failures_of(judged, coefficients, options)
-    serving = requested_serving(
-        judged, coefficients, options.coefficients, block=options.counted_block
-    )
+    serving, named = None, options.coefficients
+    # Without temperatures there is no noise to see; who names it is told so.
+    if {*SERVING} & {*named} if named else TEMPERATURE in judged.frame.collect_schema():
+        serving = requested_serving(judged, coefficients, named, block=options.counted_block)
     caution = _of_later_blocks(judged) if options.block == "all" else None
-    if judged.run and options.coefficients is None and texts_are_gone(serving):
+    if judged.run and named is None and serving is not None and texts_are_gone(serving):
         caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
     return Reduced(coefficients=coefficients, failures=failures, serving=serving, caution=caution)
 

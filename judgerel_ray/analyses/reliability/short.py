@@ -209,7 +209,7 @@ def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[
         reasons = by_group.get(tuple(cell(group.rows[0][name]) for name in names))
         if reasons:
             yield Remark(severity=2, who=group.label, text=f"{failures_in_words(reasons)}")
-    if "coefficient" not in found.serving.columns:
+    if found.serving is None or "coefficient" not in found.serving.columns:
         return
     columns = group_columns(found.serving)
     varying = [name for name in columns if name != "temperature"]

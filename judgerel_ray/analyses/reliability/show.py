@@ -103,7 +103,7 @@ _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as 
 
 def full_blocks(found: Reduced, *, named: bool, standing: str) -> list[Block]:
     """All there is: coefficients, the serving's noise, and how they stand to tolerances."""
-    shown = found.coefficients.height or not found.serving.height
+    shown = found.coefficients.height or found.serving is None or not found.serving.height
     text = coefficients_text(found.coefficients, failures=found.failures, named=named)
     return [
         *([Laid(text)] if shown else []),
