@@ -15,8 +15,14 @@ import polars as pl
 
 from judgerel_ray.core import Role, SweepError
 from judgerel_ray.core.text import some_of
-from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYPED, is_no_value
-from judgerel_ray.counting.files.cells import is_nested
+from judgerel_ray.counting.columns import (
+    ALSO_CALLED,
+    OFTEN_CALLED,
+    OUT_OF,
+    TYPED,
+    is_nested,
+    is_no_value,
+)
 from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.files.stray_rows import TOTALS
 from judgerel_ray.counting.right_answers import GOLD

@@ -17,8 +17,11 @@ from judgerel_ray.counting.columns import (
     NUMBERS,
     TYPED,
     WHOLE,
+    are_judgments,
     faults,
+    is_nested,
     is_no_value,
+    may_be_nested,
     outcome_column,
     typed_column,
     typed_columns,
@@ -36,15 +39,17 @@ from judgerel_ray.counting.doubtful_names import (
 from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
 from judgerel_ray.counting.files.cells import (
     inside_error,
-    is_nested,
     parsed,
     refuse_inside,
 )
+from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
 from judgerel_ray.counting.files.source import FILE, Source, files_apart, read_source, readable
+from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
+from judgerel_ray.counting.files.workbook import WORKBOOKS
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
     Tally,
@@ -110,11 +115,14 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
-    check_first_line(path, stated or {}, by_row=by_row)
-    path = with_its_sheet(path, stated) if isinstance(path, str) else path
+    if stated:
+        check_first_line(path, stated, by_row=by_row)
+    if isinstance(path, str) and kind_of(path)[0] in WORKBOOKS:
+        path = with_its_sheet(path, stated)
     source = read_source(path, by_row=by_row, by_file=FILE in (stated or {}).values())
     with readable(source.where):
-        source = understood(source, stated)
+        is_plain = not stated and are_judgments(source.rows.collect_schema().names())
+        source = without_stray_rows(source) if is_plain else understood(source, stated)
         if leading_word and "verdict" in source.rows.collect_schema():
             word = pl.col("verdict").cast(pl.String).str.extract(LEADING, 1)
             source = replace(source, rows=source.rows.with_columns(verdict=word), indexed=False)
@@ -162,7 +170,7 @@ def _tally_rows(
             raise
         if nested.units.is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
-        if "verdict" in columns:
+        if "verdict" in columns and may_be_nested(nested.kinds["verdict"]):
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
         exact = exact_values or is_written_by_us
         read = _merge_judgment_spellings(source, nested, extra, exact=exact)
@@ -345,14 +353,16 @@ def _judgment_label_spellings(
         words = pl.DataFrame({"text": nested.places}, schema={"text": pl.String})
         keys = words.select(folded(pl.col("text"))).to_series()
         if not keys.is_duplicated().any() and not keys.is_in(NO_VALUE).any():
-            refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
+            if may_be_nested(words["text"]):
+                refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
             return None
     elif SHOWN not in extra or SHOWN not in schema:
         return None
     label = typed_column(SHOWN, schema[SHOWN]).alias("text")
     counts = source.rows.select(label).group_by("text").agg(pl.len().alias("n"))
     seen = counts.collect(engine="streaming").drop_nulls("text")
-    refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
+    if may_be_nested(seen["text"]):
+        refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
     return spellings_of(seen)
 
 
