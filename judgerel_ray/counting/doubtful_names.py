@@ -23,8 +23,8 @@ from judgerel_ray.counting.columns import (
     is_nested,
     is_no_value,
 )
+from judgerel_ray.counting.files.delimited import TOTALS
 from judgerel_ray.counting.files.source import Source
-from judgerel_ray.counting.files.stray_rows import TOTALS
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.spelling import distinct_words, folded
 

@@ -46,8 +46,14 @@ from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
-from judgerel_ray.counting.files.source import FILE, Source, files_apart, read_source, readable
-from judgerel_ray.counting.files.stray_rows import without_stray_rows
+from judgerel_ray.counting.files.source import (
+    FILE,
+    Source,
+    files_apart,
+    read_source,
+    readable,
+    without_stray_rows,
+)
 from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
 from judgerel_ray.counting.files.workbook import WORKBOOKS
 from judgerel_ray.counting.groups.grouping import lines_left_out

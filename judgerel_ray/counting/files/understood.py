@@ -63,8 +63,8 @@ from judgerel_ray.counting.files.source import (
     files_apart,
     quote_names,
     readable,
+    without_stray_rows,
 )
-from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
 
 _MOST_QUOTED = 4
