@@ -44,13 +44,16 @@ from judgerel_ray.counting.verdicts.places import (
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     LABEL,
+    SCALE,
     SCORED,
     Missing,
     level_of_scale,
     outcomes_without_verdict,
+    scale_names,
+    scored_kinds,
     value_of,
+    values_on,
 )
-from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out_levels
 

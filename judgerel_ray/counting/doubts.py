@@ -20,8 +20,7 @@ from judgerel_ray.core import Scale
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
-from judgerel_ray.counting.verdicts.policy import SCORED
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
+from judgerel_ray.counting.verdicts.policy import SCALE, SCORED, known_scale, scale_names
 from judgerel_ray.counting.verdicts.spelling import folded, listed_words, says_none
 
 _TWO = 2

@@ -57,9 +57,10 @@ from judgerel_ray.counting.verdicts.policy import (
     level_of_scale,
     number_of_row,
     outcomes_without_verdict,
+    scale_names,
     value_of,
+    values_on,
 )
-from judgerel_ray.counting.verdicts.scales import scale_names, values_on
 from judgerel_ray.measuring.correctness import kappa_of_sides
 from judgerel_ray.measuring.estimates import OF_NUMBERS
 from judgerel_ray.measuring.lead_codes import LeadCode, replies_in
