@@ -74,7 +74,7 @@ from judgerel_ray.stats.agreement.completions import (
 )
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.counts import AgreeingPairs, CountTable, Floats, divide, row_sums
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")

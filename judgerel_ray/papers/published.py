@@ -32,7 +32,7 @@ from judgerel_ray.papers.summaries import (
     inter_rater_spread,
 )
 from judgerel_ray.stats import Interval, NoiseFloor, count_statistic
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 
 
 def code_table(

@@ -27,6 +27,7 @@ from judgerel_ray.stats.counts import (
     measure,
     row_means,
 )
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.interval import jackknife_interval, student_interval
 from judgerel_ray.stats.intervals.paired import (
     Difference,
@@ -34,7 +35,6 @@ from judgerel_ray.stats.intervals.paired import (
     estimate_by_question,
     left_out_difference,
 )
-from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
