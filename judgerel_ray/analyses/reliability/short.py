@@ -11,12 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from judgerel_ray.analyses.reliability.from_run import Reduced
-from judgerel_ray.analyses.reliability.headlines import (
-    FEW_QUESTIONS,
-    Lead,
-    of_ratings,
-    spans_prompts,
-)
+from judgerel_ray.analyses.reliability.headlines import FEW_QUESTIONS
 from judgerel_ray.analyses.reliability.short_tables import (
     MOST_TABLE_ROWS,
     ShownGroup,
@@ -47,7 +42,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
-from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
+from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead_parts, of_ratings, spans_prompts
 from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
 
 LINES, LABEL_LINES = 14, 4

@@ -11,7 +11,6 @@ from textwrap import wrap
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.headlines import Lead, lead, of_ratings, of_their_kind
 from judgerel_ray.blocks.columns import WIDTH, natural, plain_table
 from judgerel_ray.blocks.words import (
     Row,
@@ -31,7 +30,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.text import fitted_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead, of_ratings, of_their_kind
 
 NAMELESS = "this judge"
 
