@@ -45,7 +45,7 @@ from judgerel_ray.stats.agreement.agreement import (
     CORRECTNESS,
     correctness_statistic,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.ratings.kappa import (
     LabelAgreement,
     Weights,

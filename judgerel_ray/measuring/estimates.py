@@ -73,9 +73,16 @@ from judgerel_ray.stats.agreement.completions import (
     scored_range,
 )
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts import AgreeingPairs, CountTable, Floats, divide, row_sums
+from judgerel_ray.stats.counts import (
+    AgreeingPairs,
+    CountTable,
+    Floats,
+    QuestionTerms,
+    divide,
+    row_sums,
+)
 from judgerel_ray.stats.intervals.ends import t_quantile
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
+from judgerel_ray.stats.intervals.question_statistic import count_terms
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")

@@ -26,6 +26,7 @@ from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
     Floats,
+    QuestionTerms,
     checked_counts,
     coefficient_of_units,
     divide,
@@ -34,7 +35,6 @@ from judgerel_ray.stats.counts import (
     slices,
     stack_terms,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 _CLASSES = 3  # pairs: same level; same order at another level; another order
 FIXED = 2 + 3 * _CLASSES

@@ -22,6 +22,7 @@ from judgerel_ray.stats.arguments import check_choice, check_fraction, check_sha
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    QuestionTerms,
     checked_counts,
     counts_from_ratings,
     measure,
@@ -38,7 +39,6 @@ from judgerel_ray.stats.intervals.paired import (
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
-    QuestionTerms,
     Remembered,
     mean_terms,
     whole,
