@@ -15,6 +15,7 @@ from judgerel_ray.counting.columns import (
     KINDS,
     NO_VALUE,
     NUMBERS,
+    OUT_OF,
     TYPED,
     WHOLE,
     are_judgments,
@@ -26,17 +27,21 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubtful_names import (
-    SUMS_UP,
+from judgerel_ray.counting.doubtful_columns import (
+    UNDOUBTED,
     denominators_line,
-    names_kept_apart,
     renamed_lines,
-    totals_line,
-    unnamed_line,
     unread_lines,
     usable_columns,
 )
-from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
+from judgerel_ray.counting.doubts import (
+    LEADING,
+    SUMS_UP,
+    doubts,
+    totals_line,
+    unnamed_line,
+    worded_lines,
+)
 from judgerel_ray.counting.files.cells import (
     inside_error,
     parsed,
@@ -70,6 +75,7 @@ from judgerel_ray.counting.verdicts.spelling import (
     Spellings,
     comma_line,
     folded,
+    names_kept_apart,
     respelled,
     seen_verdicts,
     spellings_of,
@@ -151,7 +157,8 @@ def _tally_rows(
     with readable(source.where):
         is_written_by_us = set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS
         if not is_written_by_us:
-            source = usable_columns(source, named=extra, reads=reads)
+            if not UNDOUBTED.issuperset(source.rows.collect_schema()):
+                source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
         frame = source.rows
@@ -203,9 +210,11 @@ def _tally_rows(
         if not is_written_by_us:
             without = pl.col("verdict").is_null() & pl.col("score").is_null()
             notes += lines_left_out(nested.units)
-            notes += unread_lines(source, names, extra, reads)
-            notes += renamed_lines(source, extra) if nested.n_rows(without) else ()
-            notes += filter(None, [unnamed_line(nested.units), denominators_line(source)])
+            if not UNDOUBTED.issuperset(columns):
+                notes += unread_lines(source, names, extra, reads)
+                notes += renamed_lines(source, extra) if nested.n_rows(without) else ()
+            apart = denominators_line(source) if OUT_OF in columns else None
+            notes += filter(None, [unnamed_line(nested.units), apart])
             notes += () if exact_values else doubts(nested, tuple(columns))
             notes += worded_lines(seen_verdicts(nested)) if "verdict" in columns else ()
     return Tally(

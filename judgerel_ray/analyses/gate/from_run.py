@@ -34,7 +34,6 @@ from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
@@ -42,6 +41,7 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.spelling import otherwise_line
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
