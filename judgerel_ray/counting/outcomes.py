@@ -8,13 +8,14 @@ stage left no text was never sent, and what is wrong is told with that stage's o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.core import OUTCOMES, Outcome
+from judgerel_ray.blocks.words import cell
+from judgerel_ray.core import OUTCOMES, Outcome, count_of
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, varying_facets
 from judgerel_ray.counting.groups.matrix import unit_table
@@ -118,6 +119,61 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
     text = finish_reason.cast(pl.String)
     known = pl.when(text.is_null()).then(pl.lit(UNKNOWN)).otherwise(pl.lit(NOT_SENT))
     return pl.coalesce(text.str.extract(_CODE), known)
+
+
+def failed_by_group(
+    failures: pl.DataFrame | None, columns: Sequence[str]
+) -> dict[tuple[str, ...], dict[str, int]]:
+    """Counts of failed requests by reason, of every group that has any, by its values as written.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> failed_by_group(rows, ["judge"])
+    {('j',): {'prompt_too_long': 8}}
+    """
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for row in failures.to_dicts() if failures is not None else ():
+        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
+        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
+    return found
+
+
+def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
+    """Say how many requests failed, `of` how many, and why.
+
+    Examples
+    --------
+    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
+    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
+    """
+    n = sum(reasons.values())
+    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
+    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
+    return f"{whole} failed ({', '.join(parts)})"
+
+
+def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
+    """Say of every judge how many of its requests failed: no number rests on them.
+
+    Examples
+    --------
+    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
+    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
+    """
+    by = ["judge"] if "judge" in outcomes.columns else []
+    landed: dict[tuple[str, ...], int] = {}
+    for row in outcomes.to_dicts():
+        who = tuple(cell(row[name]) for name in by)
+        landed[who] = landed.get(who, 0) + row["n_landed"]
+    for who, reasons in failed_by_group(failures, by).items():
+        n = landed[who]
+        yield (
+            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
+            "on "
+            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

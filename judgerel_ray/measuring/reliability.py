@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from judgerel_ray.blocks.words import cell, group_columns
-from judgerel_ray.core import Scale, SweepError, count_of
+from judgerel_ray.blocks.words import group_columns
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
@@ -528,58 +528,3 @@ def failures_of(
         rows = failed_rows(judged.run, checked_ledger(judged.run))
         source = judged.frame.head(0) if rows is None else rows
     return failed_requests(source, group_columns(coefficients), block=block)
-
-
-def failed_by_group(
-    failures: pl.DataFrame | None, columns: Sequence[str]
-) -> dict[tuple[str, ...], dict[str, int]]:
-    """Counts of failed requests by reason, of every group that has any, by its values as written.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> failed_by_group(rows, ["judge"])
-    {('j',): {'prompt_too_long': 8}}
-    """
-    found: dict[tuple[str, ...], dict[str, int]] = {}
-    for row in failures.to_dicts() if failures is not None else ():
-        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
-        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
-    return found
-
-
-def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
-    """Say how many requests failed, `of` how many, and why.
-
-    Examples
-    --------
-    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
-    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
-    """
-    n = sum(reasons.values())
-    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
-    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
-    return f"{whole} failed ({', '.join(parts)})"
-
-
-def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
-    """Say of every judge how many of its requests failed: no number rests on them.
-
-    Examples
-    --------
-    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
-    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
-    """
-    by = ["judge"] if "judge" in outcomes.columns else []
-    landed: dict[tuple[str, ...], int] = {}
-    for row in outcomes.to_dicts():
-        who = tuple(cell(row[name]) for name in by)
-        landed[who] = landed.get(who, 0) + row["n_landed"]
-    for who, reasons in failed_by_group(failures, by).items():
-        n = landed[who]
-        yield (
-            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
-            "on "
-            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
-        )

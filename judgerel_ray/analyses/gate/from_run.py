@@ -37,7 +37,7 @@ from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.counting.outcomes import failure_lines, outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
@@ -47,12 +47,7 @@ from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reliability import (
-    ReduceOptions,
-    failure_lines,
-    failures_of,
-    reduce_judged,
-)
+from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, reduce_judged
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 

@@ -42,8 +42,8 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
 from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead_parts, of_ratings, spans_prompts
-from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
 
 LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
@@ -199,7 +199,7 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
 def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[Remark]:
     """What kept requests from being replies, and the serving's own noise."""
     names = group_columns(found.coefficients)
-    by_group = failed_by_group(found.failures, names)
+    by_group = {} if found.failures is None else failed_by_group(found.failures, names)
     for group in groups:
         reasons = by_group.get(tuple(cell(group.rows[0][name]) for name in names))
         if reasons:

@@ -38,9 +38,9 @@ from judgerel_ray.blocks.words import (
     short_estimate,
 )
 from judgerel_ray.core import count_of, shortened
+from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import lead, of_their_kind
-from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
