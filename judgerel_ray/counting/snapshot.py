@@ -146,6 +146,18 @@ class Snapshot:
                 error.where = {**self.where, **error.where}
             raise
 
+    @contextmanager
+    def hinting_at_distributions(self) -> Iterator[None]:
+        """Say in errors without a hint that a run has verdict distributions, where it has."""
+        try:
+            yield
+        except SweepError as error:
+            if error.hint is None and self.run is not None and self.run.names("distributions"):
+                what = "the run has verdict distributions, and nothing sampled"
+                hint = f"judgerel distributions {self.name}: {what}"
+                raise SweepError(error.problem, where=error.where, hint=hint) from error
+            raise
+
     @property
     def may_know_right(self) -> bool:
         """Whether right verdicts may be known: of a run, or of rows that have a column of them."""

@@ -1,4 +1,7 @@
-"""Judgments to coefficients of every group, and where these stand against tolerances."""
+"""Judgments to coefficients of every group, what these rest on, and how they stand to tolerances.
+
+They rest on what landed: requests that failed, and the serving's noise, are told beside.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.counting.verdict_names import holds_names, withheld
+from judgerel_ray.counting.verdict_names import holds_names, refuse_unknown, withheld
 from judgerel_ray.counting.verdicts.places import SHOWN
 from judgerel_ray.counting.verdicts.policy import (
     MISSING,
@@ -57,7 +60,12 @@ from judgerel_ray.measuring.lead_codes import (
 )
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
-from judgerel_ray.measuring.serving import SERVING
+from judgerel_ray.measuring.serving import (
+    SERVING,
+    requested_serving,
+    texts_are_gone,
+    with_serving,
+)
 from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD, declaration
@@ -72,6 +80,10 @@ _OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wr
 _MOST_LISTED = 12
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
+_NO_TEXTS = (
+    "texts of the run are gone: repeats at temperature 0 are compared by their verdicts alone; "
+    "judgerel verify names the files"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +153,69 @@ def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
         chosen, groups = _groups_of_chosen(one.source, options, declared, options.counted_block)
         tables.append(_measured_groups(groups, options, chosen, one.verdicts_known))
     return pl.concat(tables, how="diagonal_relaxed") if len(tables) > 1 else tables[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """Coefficients; of the same groups, failed requests by reason, and the serving's noise."""
+
+    coefficients: pl.DataFrame
+    failures: pl.DataFrame | None  # None where none failed.
+    serving: pl.DataFrame | None  # None where no temperature is recorded, or it was not asked for.
+    caution: str | None = None  # What makes the numbers other than they seem.
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """Coefficients, and below them the rows of the serving's noise."""
+        if self.serving is None:
+            return self.coefficients
+        return with_serving(self.coefficients, self.serving)
+
+
+def reduced(judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions) -> Reduced:
+    """Coefficients with what their reader must know of the judgments."""
+    failures = failures_of(judged, coefficients, options)
+    serving, named = None, options.coefficients
+    # Without temperatures there is no noise to see; who names it is told so.
+    if {*SERVING} & {*named} if named else TEMPERATURE in judged.frame.collect_schema():
+        serving = requested_serving(judged, coefficients, named, block=options.counted_block)
+    caution = _of_later_blocks(judged) if options.block == "all" else None
+    if judged.run and named is None and serving is not None and texts_are_gone(serving):
+        caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
+    return Reduced(coefficients=coefficients, failures=failures, serving=serving, caution=caution)
+
+
+def _of_later_blocks(judged: Snapshot) -> str | None:
+    """Say that replications were asked because earlier ones disagreed, where any were."""
+    if "block" not in judged.frame.collect_schema().names():
+        return None
+    n_later = judged.frame.filter(pl.col("block") > 0).select(pl.len()).collect().item()
+    if not n_later:
+        return None
+    return (
+        f"{n_later:,} of these replications are of later blocks, asked where earlier ones "
+        "disagreed: agreement and Fleiss' kappa come out too high, Krippendorff's alpha, which "
+        "weighs a question by its replications, too low; --block 0 leaves them out"
+    )
+
+
+def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Accuracy and agreement of every question of judgments opened with their gold."""
+    from judgerel_ray.measuring.correctness import correctness_by_question
+
+    options = options or ReduceOptions()
+    drawn = options.intervals != AUTO
+    if options.coefficients or options.tolerance or options.items or options.nuisance or drawn:
+        raise SweepError(
+            "questions have columns and intervals of their own",
+            hint="leave out coefficients, items, tolerance and interval",
+        )
+    missing: Missing = "category" if "category" in options.missing else "drop"
+    if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
+        refuse_unknown("accuracy", judged.where)
+    return correctness_by_question(
+        with_gold(judged).source, by=options.by, missing=missing, block=options.counted_block
+    )
 
 
 def reduce_judgments(

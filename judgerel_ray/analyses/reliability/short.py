@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.analyses.reliability.headlines import FEW_QUESTIONS
 from judgerel_ray.analyses.reliability.short_tables import (
     MOST_TABLE_ROWS,
@@ -44,6 +43,7 @@ from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
 from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead_parts, of_ratings, spans_prompts
+from judgerel_ray.measuring.reliability import Reduced
 
 LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many

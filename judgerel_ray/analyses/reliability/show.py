@@ -14,7 +14,6 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, group_leads, lead_text, unasked
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH, plain_table
@@ -41,6 +40,7 @@ from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import lead, of_their_kind
+from judgerel_ray.measuring.reliability import Reduced
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
