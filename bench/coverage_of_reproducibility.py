@@ -33,14 +33,15 @@ from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
+    FacetTarget,
     PairCoefficient,
     crossed_units,
+    facet_floors,
     item_terms,
     level_features,
     pair_value,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import swap_terms
 from judgerel_ray.stats.intervals.interval import flagged, student_interval
 

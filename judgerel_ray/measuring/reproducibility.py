@@ -32,8 +32,11 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     MOMENT_FORM,
     PAIR_COEFFICIENTS,
     FacetLevels,
+    FacetTarget,
     PairCoefficient,
     crossed_units,
+    facet_chance,
+    facet_floors,
     lay_out_levels,
     left_out_values,
     mean_distance,
@@ -41,7 +44,6 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     repeats_known,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_chance, facet_floors
 from judgerel_ray.stats.intervals.interval import (
     EXACT,
     between,
