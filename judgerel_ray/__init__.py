@@ -65,40 +65,43 @@ if TYPE_CHECKING:
     from judgerel_ray.reporting.verb import refresh as refresh
     from judgerel_ray.reporting.verb import report as report
 
-_HOMES = {
-    "asking.verb": "init plan run exact status verify rejudge replay load_sweep",
-    "importers.verb": "items import_judgments",
-    "analyses.doctor.verb": "doctor",
-    "analyses.reliability.verb": "reduce questions serving",
-    "analyses.agreement.verb": "agree",
-    "analyses.confusion.verb": "uncertainty",
-    "analyses.distributions.verb": "distributions",
-    "analyses.selection.verb": "select systems",
-    "analyses.panels.verb": "panels cascade",
-    "analyses.ratings.verb": "scales align rank",
-    "analyses.advice.verb": "advise",
-    "analyses.comparison.verb": "compare",
-    "analyses.gate.verb": "gate",
-    "analyses.correction.verb": "correct label",
-    "reporting.verb": "report refresh",
-    "examples": "example",
-    "core": "ReadingWarning UnfinishedRunWarning",
-    "core.version": "__version__",
+HOMES = {
+    name: f"{__name__}.{module}"
+    for module, names in {
+        "asking.verb": "init plan run exact status verify rejudge replay load_sweep",
+        "importers.verb": "items import_judgments",
+        "analyses.doctor.verb": "doctor",
+        "analyses.reliability.verb": "reduce questions serving",
+        "analyses.agreement.verb": "agree",
+        "analyses.confusion.verb": "uncertainty",
+        "analyses.distributions.verb": "distributions",
+        "analyses.selection.verb": "select systems",
+        "analyses.panels.verb": "panels cascade",
+        "analyses.ratings.verb": "scales align rank",
+        "analyses.advice.verb": "advise",
+        "analyses.comparison.verb": "compare",
+        "analyses.gate.verb": "gate",
+        "analyses.correction.verb": "correct label",
+        "reporting.verb": "report refresh",
+        "examples": "example",
+        "core": "ReadingWarning UnfinishedRunWarning",
+        "core.version": "__version__",
+    }.items()
+    for name in names.split()
 }
-"""Names by the module they are loaded from, in the order in which `judgerel --help` lists verbs.
+"""Names and the modules they are loaded from, in the order in which `judgerel --help` lists verbs.
 A function of an analysis named here is a verb of the command line, too."""
 
-__all__ = [name for names in _HOMES.values() for name in names.split()]
+__all__ = [*HOMES]
 
 
 def __getattr__(name: str) -> object:
     """Load a name when it is first used: a command needs one verb, not all."""
-    for module, names in _HOMES.items():
-        if name in names.split():
-            found: object = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(HOMES[name]), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -264,9 +264,10 @@ def find_verb(name: str) -> Verb | None:
     >>> find_verb("reduce").group, find_verb("reducing")
     ('Analyse', None)
     """
-    package, function = import_module("judgerel_ray"), _IMPORT if name == "import" else name
-    if name not in VERBS and function in package.__all__:
-        getattr(package, function)
+    homes: dict[str, str] = import_module("judgerel_ray").HOMES
+    function = _IMPORT if name == "import" else name
+    if name not in VERBS and function in homes:
+        import_module(homes[function])
     return VERBS.get(name)
 
 
