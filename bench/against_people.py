@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 

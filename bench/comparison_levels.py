@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats import CountStatistic, count_statistic, holm, paired_difference
 from judgerel_ray.stats.intervals import judge_differences
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 
 BASES = {
     "50/50": (0.5, 0.5),

@@ -30,19 +30,20 @@ from bench.reproducibility_page import Audit, page
 from bench.simulated_coverage import Coverage
 from bench.whole_list import LISTS, write_page
 from judgerel_ray.stats import Interval, count_statistic
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
+    FacetTarget,
     PairCoefficient,
     crossed_units,
+    facet_floors,
     item_terms,
     level_features,
     pair_value,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import swap_terms
 from judgerel_ray.stats.intervals.interval import flagged, student_interval
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 QUESTIONS = (8, 20, 55, 200)
 REPLICATIONS = (2, 5, 20)

@@ -23,7 +23,7 @@ from bench.coverage_page import table
 from bench.whole_list import LISTS, write_section
 from judgerel_ray.stats import Interval, jackknife_interval
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
-from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
+from judgerel_ray.stats.intervals.ends import FEWEST_CARRYING
 
 Floats = NDArray[np.float64]
 TENTH = 0.1

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom, binom
 
-from judgerel_ray.stats.intervals.ends import student_ends
-from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
+from judgerel_ray.stats.intervals.ends import jackknife_error, student_ends, t_quantile
 from judgerel_ray.stats.ratings.kappa import (
     LabelAgreement,
     Weights,

@@ -30,8 +30,9 @@ from judgerel_ray.stats import (
     rank_judges,
     scale_ratings,
 )
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
-from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms, whole
+from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, whole
 from judgerel_ray.stats.ratings.ranking import Rank
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from math import asin, pi
 import numpy as np
 
 from judgerel_ray.stats import rank_judges, reference_agreement
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.ratings.correlations import CORRELATIONS
 
 SHIFT = 0.3

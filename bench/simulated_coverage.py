@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bench.judges_of_known_truth import BASES, TRUTHS, Judge
 from bench.noise_is_called_noise import Called, of_counts
 from judgerel_ray.stats import CountStatistic, Interval, count_statistic, jackknife_interval
-from judgerel_ray.stats.intervals.ends import share_ends, trial_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import share_ends, t_quantile, trial_ends
 
 CHECKED = 50  # tables of each cell and coefficient that the shipped function reads, too
 Floats = NDArray[np.float64]

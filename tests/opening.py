@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import (
-    Reduced,
-    hinting_at_distributions,
-    questions_of,
-    reduced,
-)
 from judgerel_ray.core.verb import Named
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.reliability import (
+    Reduced,
     ReduceOptions,
     as_stated,
+    questions_of,
     reduce_judged,
+    reduced,
     with_stated_tolerance,
 )
 
@@ -31,7 +28,7 @@ def reduction(source, options: ReduceOptions | None = None) -> Reduced:
     """Coefficients, failures, serving noise and caution."""
     options = options or ReduceOptions()
     with Snapshot.open(source, apart=options.extra_keys) as judged:
-        with hinting_at_distributions(judged):
+        with judged.hinting_at_distributions():
             found = reduce_judged(*as_stated(judged, options))
             found = with_stated_tolerance(found, judged, options)
         return reduced(judged, found, options)

@@ -49,10 +49,10 @@ def imported_once() -> None:
     import pandas  # noqa: F401
     import scipy.stats  # noqa: F401
 
-    import judgerel_ray.analyses.reliability.from_run
     import judgerel_ray.analyses.selection.from_run
     import judgerel_ray.config
     import judgerel_ray.importers
+    import judgerel_ray.measuring.reliability
     import judgerel_ray.reporting.pages  # noqa: F401
 
 

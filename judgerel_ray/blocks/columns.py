@@ -14,7 +14,7 @@ import polars as pl
 
 from judgerel_ray.blocks.words import cell
 from judgerel_ray.core import cut_text, printable, shortened
-from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
+from judgerel_ray.core.text import LEAST_NAME, fitted_names
 
 _CELL = 400  # characters at most; a word in it has at most a line's
 

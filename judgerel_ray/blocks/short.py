@@ -33,7 +33,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
+from judgerel_ray.core.text import LEAST_NAME, fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""

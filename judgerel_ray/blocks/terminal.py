@@ -45,8 +45,8 @@ def printed(blocks: Sequence[Block]) -> str:
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
     """
-    parts = ["\n".join(_terminal_block_parts(block)) for block in blocks]
-    return "\n\n".join(part for part in parts if part)
+    parts = map("\n".join, map(_terminal_block_parts, blocks))
+    return "\n\n".join(filter(None, parts))
 
 
 def _terminal_block_parts(block: Block) -> Iterator[str]:

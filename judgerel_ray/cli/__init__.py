@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from judgerel_ray.blocks.blocks import Lines
 from judgerel_ray.blocks.result import FORMATS, OF_CASES
 from judgerel_ray.cli.acts import ACTS, CLUSTER_FAILED, DONE, MISTAKE, STOPPED
-from judgerel_ray.cli.parsing import CommandLine, parse
-from judgerel_ray.cli.paths import judged_path, named_log
+from judgerel_ray.cli.parsing import CommandLine, judged_path, parse
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -84,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"judgerel: {one_line(error)}", stderr=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        tell(f"judgerel: {one_line(named_log(error, typed))}", stderr=True)
+        tell(f"judgerel: {one_line(_named_log(error, typed))}", stderr=True)
         return MISTAKE
     except KeyboardInterrupt:
         asking = typed is not None and typed.verb.name in ASKING
@@ -145,6 +144,17 @@ def _file_errors() -> tuple[type[BaseException], ...]:
     return file_errors()
 
 
+def _named_log(error: JudgeRelError, typed: CommandLine | None) -> JudgeRelError:
+    """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
+    source = None if typed is None or typed.verb.name in ("items", "import") else typed.source
+    where = (error.where.get("file"), error.where.get("path"))
+    if not source or source not in where or not os.path.isfile(source):
+        return error
+    from judgerel_ray.counting.files.understood import log_refusal
+
+    return log_refusal(source) or error
+
+
 def _about_a_file(error: BaseException, typed: CommandLine | None) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
@@ -166,7 +176,7 @@ def _print_result(
     typed: CommandLine, result: Result[Any], formats: Sequence[str], output: Output | None
 ) -> int:
     """Print what a verb found, and with ``--out`` write one file."""
-    if result.error is not None and (other := named_log(result.error, typed)) is not result.error:
+    if result.error is not None and (other := _named_log(result.error, typed)) is not result.error:
         raise other
     for note in result.notes:
         tell(note, stderr=any(name != "table" for name in formats))

@@ -15,12 +15,11 @@ from glob import has_magic
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from judgerel_ray.cli.paths import path_exists, source_path
+from judgerel_ray.cli.parsing import CommandLine, path_exists, source_path
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core import SweepError, count_of, printable
 
 if TYPE_CHECKING:
-    from judgerel_ray.cli.parsing import CommandLine
     from judgerel_ray.config import Sweep
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130

@@ -1,6 +1,7 @@
 """The command line as Click reads it: commands made of the options of verbs, refusals in one line.
 
-Nothing is computed here: what was typed becomes a :class:`CommandLine`.
+Nothing is computed here: what was typed becomes a :class:`CommandLine`. Paths have one rule and
+one wording for all verbs, and are looked up before any work is done.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ import os
 import re
 import shlex
 import shutil
+import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
+from glob import has_magic
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +24,8 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from judgerel_ray import examples
 from judgerel_ray.cli.screen import one_line, tell
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import STANDARD_INPUT, check_regular
 from judgerel_ray.core.verb import (
     FORCE,
     GROUPS,
@@ -41,6 +47,7 @@ PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
+STDOUT = 1
 _JSON = flag("print JSON")["flag"]
 _FORMAT = flag("table (default), json, markdown, with a comma between", "NAMES")["flag"]
 _GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
@@ -486,3 +493,81 @@ class _Verbs(click.Group):
 def commands() -> dict[str, click.Command]:
     """Every verb's command, for the documentation."""
     return {name: _Command(verb) for name, verb in all_verbs().items()}
+
+
+def source_path(path: str) -> str:
+    """A file or folder that must be there; URLs are left to who opens them.
+
+    Examples
+    --------
+    >>> source_path("no-such.json")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such.json]
+    """
+    if path == STANDARD_INPUT:
+        return path
+    if "://" in path or path_exists(path) or _is_typed_path_sheet(path):
+        _check_stdout(path)
+        if not os.path.isfile(path):
+            check_regular(path)
+        return path
+    folder, name = os.path.split(path)
+    try:
+        # A link to nothing is there by its name, and is no help.
+        there = (one for one in os.listdir(folder or ".") if one != name)
+        near = get_close_matches(name, there, n=1)
+    except (OSError, ValueError):
+        near = []
+    raise SweepError(
+        "no such file or folder",
+        where={"path": path},
+        hint=os.path.join(folder, near[0]) if near else None,
+    )
+
+
+def judged_path(path: str) -> str:
+    """A run directory, or a file, folder or pattern of files of judgments, which must be there.
+
+    Examples
+    --------
+    >>> judged_path("no-such-run")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such-run]
+    """
+    if has_magic(path) and not path_exists(path) and "://" not in path:
+        return path  # a pattern of files, which is said to be of none where it is opened
+    if os.path.isdir(source_path(path)):
+        from judgerel_ray.counting.files.source import holds_tables
+        from judgerel_ray.store import RunDirectory  # coefficients of a file need none
+
+        if not (holds_tables(path) and not RunDirectory(url=path).is_run()):
+            RunDirectory.open(path)
+    return path
+
+
+def _is_typed_path_sheet(path: str) -> bool:
+    """Whether a path names a sheet of a workbook that is there: ``book.xlsx#Sheet2``."""
+    from judgerel_ray.counting.files.delimited import book_of  # a path alone needs no Polars
+
+    book, sheet = book_of(path) if "#" in path else (path, "")
+    return bool(sheet) and path_exists(book)
+
+
+def path_exists(path: str) -> bool:
+    """Whether something is there; nothing is at a path that no file system could have."""
+    try:
+        return os.path.exists(path)
+    except ValueError:
+        return False
+
+
+def _check_stdout(path: str) -> None:
+    """Refuse to print into the file that is read, as ``>> FILE`` would."""
+    with suppress(OSError, ValueError):
+        printed = os.fstat(STDOUT)
+        if stat.S_ISREG(printed.st_mode) and os.path.samestat(printed, os.stat(path)):
+            raise SweepError(
+                "stdout is the file that is read", where={"path": path}, hint="give --out a file"
+            )

@@ -1,7 +1,8 @@
 """Text of other people's files: read as UTF-8, fit for a terminal and a page, JSON and tables.
 
-Every reader of tables of text (CSV and its kin) has the rules at the end of this module, whatever
-it makes of the rows: what stands between the columns, their names, and their rows.
+Names of judges and groups are made shorter for narrow tables, and are still told apart. Every
+reader of tables of text (CSV and its kin) has the rules at the end of this module, whatever it
+makes of the rows: what stands between the columns, their names, and their rows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from hashlib import blake2b
 from shlex import quote
 from typing import NamedTuple
@@ -230,6 +232,69 @@ def _cut_text_with_mark(text: str, longest: int) -> str:
     """The beginning and the end of a text, and a mark of the whole of it."""
     mark = blake2b(text.encode(errors="surrogatepass"), digest_size=3).hexdigest()
     return f"{text[: longest // 2]}...{text[-(longest // 4) :]}~{mark}"
+
+
+LEAST_NAME = 12
+"""Characters that a name always may have."""
+_DIGEST = 10  # characters that the mark of a cut name takes
+_LEAST_OF_DIGEST = 4  # of a name that is left beside it, half at its beginning
+_SHARES = (0.5, 0.75, 1.0, 0.25, 0.0)
+"""How much of a name that is cut may be its beginning, in the order tried."""
+
+
+def fitted_names(names: Sequence[str], room: int) -> list[str]:
+    """Shorten names that are longer than the room, as long as they still tell groups apart.
+
+    First the words that all begin with go, then what stands before the last slash (whose model it
+    is), then the middle.
+
+    Examples
+    --------
+    >>> fitted_names(["openai/gpt-4o", "openai/gpt-4o-mini"], 12)
+    ['gpt-4o', 'gpt-4o-mini']
+    >>> fitted_names(["simulated-erratic", "simulated-steady"], 10)
+    ['..erratic', '..steady']
+    >>> fitted_names(["meta/Llama-3.1-8B-Instruct", "qwen/Qwen2.5-7B"], 16)
+    ['Llama-3..nstruct', 'Qwen2.5-7B']
+    """
+    room = max(LEAST_NAME, room)
+    ways: tuple[Callable[[str], str], ...] = (
+        *(partial(_without_beginning, n=n) for n in _shared_beginnings(names)),
+        lambda name: name.rpartition("/")[2],
+    )
+    kept = [*names]
+    for way in ways:
+        if max(map(len, kept), default=0) <= room:
+            return kept
+        shorter = [*map(way, names)]
+        is_shorter = sum(map(len, shorter)) < sum(map(len, kept))
+        if is_shorter and len({*shorter}) == len({*names}) and all(shorter):
+            kept = shorter
+    for share in _SHARES:
+        cut = [name if len(name) <= room else _without_middle(name, room, share) for name in kept]
+        if len({*cut}) == len({*names}):
+            return cut
+    # They differ in the middle alone: a digest tells them apart, and takes of the room.
+    rest = max(_LEAST_OF_DIGEST, (room - _DIGEST) * 4 // 3)
+    return [name if len(name) <= room else cut_text(name, rest) for name in kept]
+
+
+def _without_beginning(name: str, n: int) -> str:
+    """A name without the words that all begin with; what a vendor is called is no loss."""
+    return f"{'' if name[n - 1] == '/' else '..'}{name[n:]}"
+
+
+def _shared_beginnings(names: Sequence[str]) -> list[int]:
+    """How long the beginnings are that all names share, word by word."""
+    first, last = min(names, default=""), max(names, default="")
+    shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    return [found.end() for found in re.finditer(r"[-/_: ]", first[:shared])]
+
+
+def _without_middle(name: str, room: int, share: float) -> str:
+    """A name without its middle, of which that share is its beginning."""
+    n_first = round(share * (room - 2))
+    return f"{name[:n_first]}..{name[len(name) - (room - 2 - n_first) :]}"
 
 
 class RepeatedKeyError(ValueError):

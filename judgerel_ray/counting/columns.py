@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import polars as pl
 
@@ -209,6 +209,42 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
         outside = ~pl.col("confidence").is_between(0, 1)
         found["confidence must be between 0 and 1 (divide percentages by 100)"] = outside
     return found
+
+
+def is_nested(kind: pl.DataType) -> bool:
+    """Tell columns whose values are objects or lists.
+
+    Examples
+    --------
+    >>> is_nested(pl.List(pl.Int64)), is_nested(pl.String())
+    (True, False)
+    """
+    return isinstance(kind, pl.Struct | pl.List | pl.Array | pl.Object)
+
+
+def may_be_nested(values: pl.Series) -> bool:
+    """Tell values that are objects or lists, or among which a text begins as these do.
+
+    Examples
+    --------
+    >>> may_be_nested(pl.Series(["A", '{"pass": true}'])), may_be_nested(pl.Series(["A"]))
+    (True, False)
+    """
+    if values.dtype == pl.String:
+        return bool(values.str.contains(r"^\s*[\[{]").any())
+    return is_nested(values.dtype)
+
+
+def are_judgments(columns: Collection[str]) -> bool:
+    """Tell a table that has all columns that judgments need, and columns of judgments alone.
+
+    Examples
+    --------
+    >>> are_judgments(["item_id", "replication", "verdict"]), are_judgments(["id", "verdict"])
+    (True, False)
+    """
+    there = set(columns)
+    return {"item_id", "replication"} <= there <= TYPED and bool({"verdict", "score"} & there)
 
 
 def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:

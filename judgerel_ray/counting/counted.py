@@ -35,6 +35,7 @@ from judgerel_ray.counting.verdicts.places import (
     Places,
     by_place,
     is_tie,
+    labels_need_rows,
     most_declared_options,
     options_shown,
     places_counted,
@@ -43,13 +44,16 @@ from judgerel_ray.counting.verdicts.places import (
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     LABEL,
+    SCALE,
     SCORED,
     Missing,
     level_of_scale,
     outcomes_without_verdict,
+    scale_names,
+    scored_kinds,
     value_of,
+    values_on,
 )
-from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out_levels
 
@@ -318,7 +322,8 @@ def counted_groups(
     apart = [*(by or ()), *extra]
     if isinstance(source, pl.LazyFrame):
         source = tally_judgments(source, extra=apart)
-        if declared.n_options is None:  # else labels were read where those were declared
+        # Where options are declared, labels were read before.
+        if declared.n_options is None and labels_need_rows(source.nested):
             source, notes = placed_tally(source, extra=apart)
             warn_of(notes)
     places = places_counted(source.nested, source.rows)

@@ -1,4 +1,4 @@
-"""Warnings about ambiguous verdicts and scores of input files; none of them changes a number.
+"""Warnings about ambiguous verdicts, scores and items of input files; none changes a number.
 
 Verdicts may be numbers, ratings off their scale, ties without a place of their own, exceptions, and
 words with an explanation. Values may not be of one list: verdicts of a question's own, scores on
@@ -17,13 +17,16 @@ from statistics import median
 import polars as pl
 
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.files.delimited import TOTALS
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
-from judgerel_ray.counting.verdicts.policy import SCORED
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
+from judgerel_ray.counting.verdicts.policy import SCALE, SCORED, known_scale, scale_names
 from judgerel_ray.counting.verdicts.spelling import folded, listed_words, says_none
 
+_ITEM = "item_id"
+SUMS_UP = pl.col(_ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(TOTALS)
+"""Whether a row is, by its item's name, one that sums up others."""
 _TWO = 2
 _MOST_ORDERED = 20
 _NUMBER = "__number"
@@ -227,7 +230,6 @@ write 2
             )
 
 
-_ITEM = "item_id"
 _MOST_SHOWN = 3  # names told
 _MOST_UNITS = 500_000  # above them nothing is looked for: it takes a tenth of a second
 _APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
@@ -512,3 +514,43 @@ def _doubted_word_as_spelled(rest: pl.DataFrame, word: str) -> str:
     """The leading word as the commonest of its texts spells it."""
     text = rest.filter(pl.col("word") == word)["text"].str.extract(LEADING, 1)[0]
     return str(text)
+
+
+def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
+    """Items that something holds of; none where it holds of all."""
+    names = units[_ITEM].unique().to_frame()
+    found = names.filter(holds)[_ITEM].cast(pl.String)
+    return [] if found.len() in (0, names.height) else found.sort().to_list()
+
+
+def unnamed_line(units: pl.DataFrame) -> str | None:
+    """Say which items are called by a word for no value, as programs write an id that is missing.
+
+    Examples
+    --------
+    >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
+    "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them out"
+    """
+    found = _items_among_others(units, is_no_value(pl.col(_ITEM).cast(pl.String)))
+    if not found:
+        return None
+    what = "questions" if len(found) > 1 else "a question"
+    return (
+        f"counted as {what}: {', '.join(map(repr, found))}; if it stands for no id, give its rows "
+        "theirs or leave them out"
+    )
+
+
+def totals_line(units: pl.DataFrame) -> str | None:
+    """Say which items are probably lines of totals, as sheets end with them, and no questions.
+
+    Examples
+    --------
+    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
+    "counted as questions: 'TOTAL'; take the line out if it sums up others"
+    """
+    found = _items_among_others(units, SUMS_UP)
+    if not found:
+        return None
+    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
+    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"

@@ -27,9 +27,9 @@ from judgerel_ray.counting.snapshot import Snapshot
 
 def with_gold(judged: Snapshot) -> Snapshot:
     """The judgments, with the right option of each item where a run knows it."""
+    if not judged.may_know_right:
+        return judged
     if judged.run is None:
-        if GOLD not in judged.frame.collect_schema():
-            return judged
         unmatched = report_unmatched_gold(judged)
         if unmatched is None or unmatched.n_rows < unmatched.of_rows:
             return _without_strange_gold(judged)

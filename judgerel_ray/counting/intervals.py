@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.stats import CountStatistic, Interval, bootstrap_interval, jackknife_interval
+from judgerel_ray.counting.groups.matrix import UnitCounts
+from judgerel_ray.stats import (
+    CountStatistic,
+    Interval,
+    bootstrap_interval,
+    clopper_pearson,
+    jackknife_interval,
+)
 from judgerel_ray.stats.intervals.mixing import posterior_interval
 
 IntervalName = Literal["auto", "jackknife", "posterior", "bootstrap"]
@@ -103,6 +110,27 @@ resamples of 4 questions']
 
 AUTO = IntervalChoice()
 """The default: it needs no seed, and covers better where questions are few."""
+
+
+def share_interval(
+    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = AUTO
+) -> Interval:
+    """Compute the interval of a share: exact where each question has one reply, else by question.
+
+    Where the bootstrap is chosen, it is used for either.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> one = UnitCounts(counts_UV=np.array([[1, 0]] * 3), values=(), clusters_U=np.arange(3))
+    >>> share_interval(one, count_statistic("valid_rate", n_values=2)).method
+    'Clopper-Pearson over 3 questions'
+    """
+    replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
+    if replies.max(initial=0) == 1 and choice.method == AUTO.method:
+        n_first, n = int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum())
+        return clopper_pearson(n_first, n, confidence=choice.confidence)
+    return choice.interval(found.counts_UV, statistic, found.clusters_U)
 
 
 def check_resamples(n: int, *, fewest: int = 1) -> None:

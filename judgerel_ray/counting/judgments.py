@@ -15,36 +15,52 @@ from judgerel_ray.counting.columns import (
     KINDS,
     NO_VALUE,
     NUMBERS,
+    OUT_OF,
     TYPED,
     WHOLE,
+    are_judgments,
     faults,
+    is_nested,
     is_no_value,
+    may_be_nested,
     outcome_column,
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubtful_names import (
-    SUMS_UP,
+from judgerel_ray.counting.doubtful_columns import (
+    UNDOUBTED,
     denominators_line,
-    names_kept_apart,
     renamed_lines,
-    totals_line,
-    unnamed_line,
     unread_lines,
     usable_columns,
 )
-from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
+from judgerel_ray.counting.doubts import (
+    LEADING,
+    SUMS_UP,
+    doubts,
+    totals_line,
+    unnamed_line,
+    worded_lines,
+)
 from judgerel_ray.counting.files.cells import (
     inside_error,
-    is_nested,
     parsed,
     refuse_inside,
 )
+from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.names import column_flag, roles_of
-from judgerel_ray.counting.files.source import FILE, Source, files_apart, read_source, readable
+from judgerel_ray.counting.files.source import (
+    FILE,
+    Source,
+    files_apart,
+    read_source,
+    readable,
+    without_stray_rows,
+)
 from judgerel_ray.counting.files.understood import check_first_line, understood, with_its_sheet
+from judgerel_ray.counting.files.workbook import WORKBOOKS
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
     Tally,
@@ -59,6 +75,7 @@ from judgerel_ray.counting.verdicts.spelling import (
     Spellings,
     comma_line,
     folded,
+    names_kept_apart,
     respelled,
     seen_verdicts,
     spellings_of,
@@ -110,11 +127,14 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
-    check_first_line(path, stated or {}, by_row=by_row)
-    path = with_its_sheet(path, stated) if isinstance(path, str) else path
+    if stated:
+        check_first_line(path, stated, by_row=by_row)
+    if isinstance(path, str) and kind_of(path)[0] in WORKBOOKS:
+        path = with_its_sheet(path, stated)
     source = read_source(path, by_row=by_row, by_file=FILE in (stated or {}).values())
     with readable(source.where):
-        source = understood(source, stated)
+        is_plain = not stated and are_judgments(source.rows.collect_schema().names())
+        source = without_stray_rows(source) if is_plain else understood(source, stated)
         if leading_word and "verdict" in source.rows.collect_schema():
             word = pl.col("verdict").cast(pl.String).str.extract(LEADING, 1)
             source = replace(source, rows=source.rows.with_columns(verdict=word), indexed=False)
@@ -137,7 +157,8 @@ def _tally_rows(
     with readable(source.where):
         is_written_by_us = set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS
         if not is_written_by_us:
-            source = usable_columns(source, named=extra, reads=reads)
+            if not UNDOUBTED.issuperset(source.rows.collect_schema()):
+                source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
         frame = source.rows
@@ -162,7 +183,7 @@ def _tally_rows(
             raise
         if nested.units.is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
-        if "verdict" in columns:
+        if "verdict" in columns and may_be_nested(nested.kinds["verdict"]):
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
         exact = exact_values or is_written_by_us
         read = _merge_judgment_spellings(source, nested, extra, exact=exact)
@@ -189,9 +210,11 @@ def _tally_rows(
         if not is_written_by_us:
             without = pl.col("verdict").is_null() & pl.col("score").is_null()
             notes += lines_left_out(nested.units)
-            notes += unread_lines(source, names, extra, reads)
-            notes += renamed_lines(source, extra) if nested.n_rows(without) else ()
-            notes += filter(None, [unnamed_line(nested.units), denominators_line(source)])
+            if not UNDOUBTED.issuperset(columns):
+                notes += unread_lines(source, names, extra, reads)
+                notes += renamed_lines(source, extra) if nested.n_rows(without) else ()
+            apart = denominators_line(source) if OUT_OF in columns else None
+            notes += filter(None, [unnamed_line(nested.units), apart])
             notes += () if exact_values else doubts(nested, tuple(columns))
             notes += worded_lines(seen_verdicts(nested)) if "verdict" in columns else ()
     return Tally(
@@ -345,14 +368,16 @@ def _judgment_label_spellings(
         words = pl.DataFrame({"text": nested.places}, schema={"text": pl.String})
         keys = words.select(folded(pl.col("text"))).to_series()
         if not keys.is_duplicated().any() and not keys.is_in(NO_VALUE).any():
-            refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
+            if may_be_nested(words["text"]):
+                refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
             return None
     elif SHOWN not in extra or SHOWN not in schema:
         return None
     label = typed_column(SHOWN, schema[SHOWN]).alias("text")
     counts = source.rows.select(label).group_by("text").agg(pl.len().alias("n"))
     seen = counts.collect(engine="streaming").drop_nulls("text")
-    refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
+    if may_be_nested(seen["text"]):
+        refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
     return spellings_of(seen)
 
 

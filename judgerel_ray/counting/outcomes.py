@@ -8,65 +8,24 @@ stage left no text was never sent, and what is wrong is told with that stage's o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from judgerel_ray.core import OUTCOMES, Outcome
+from judgerel_ray.blocks.words import cell
+from judgerel_ray.core import OUTCOMES, Outcome, count_of
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.groups.grouping import BlockChoice, count_judgments, varying_facets
-from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable, unit_table
+from judgerel_ray.counting.groups.matrix import unit_table
 from judgerel_ray.counting.groups.tally import Tally
-from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.intervals import share_interval
 from judgerel_ray.counting.nesting import nest_rows
-from judgerel_ray.counting.verdicts.policy import FAILED, SCORED
-from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, count_statistic, measure
+from judgerel_ray.stats import count_statistic, measure
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.store import Ledger, RunDirectory
-
-
-def reply_counts(table: UnitTable) -> UnitCounts:
-    """Count replies with a verdict and without, by unit; a failed request got no reply.
-
-    Examples
-    --------
-    >>> from judgerel_ray.counting.groups.matrix import unit_table
-    >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
-    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["outcome"])
-    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
-    >>> reply_counts(table).counts_UV.tolist()
-    [[3, 1]]
-    """
-    found = table.counts(pl.when(SCORED).then(0.0).when(~FAILED).then(1.0))
-    counts_U2 = np.zeros((len(found.counts_UV), 2), dtype=np.int64)
-    counts_U2[:, [int(value) for value in found.values]] = found.counts_UV
-    return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)
-
-
-def share_interval(
-    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = AUTO
-) -> Interval:
-    """Compute the interval of a share: exact where each question has one reply, else by question.
-
-    Where the bootstrap is chosen, it is used for either.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> one = UnitCounts(counts_UV=np.array([[1, 0]] * 3), values=(), clusters_U=np.arange(3))
-    >>> share_interval(one, count_statistic("valid_rate", n_values=2)).method
-    'Clopper-Pearson over 3 questions'
-    """
-    replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
-    if replies.max(initial=0) == 1 and choice.method == AUTO.method:
-        n_first, n = int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum())
-        return clopper_pearson(n_first, n, confidence=choice.confidence)
-    return choice.interval(found.counts_UV, statistic, found.clusters_U)
 
 
 def outcome_table(source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None) -> pl.DataFrame:
@@ -91,7 +50,7 @@ def outcome_table(source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = No
         facets = varying_facets(part, counted.facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         nested = nest_rows(part, unit=cluster, kinds=("outcome",))
-        found = reply_counts(unit_table(nested, unit=cluster, cluster=cluster))
+        found = unit_table(nested, unit=cluster, cluster=cluster).reply_counts()
         statistic = count_statistic("valid_rate", n_values=2)
         interval = share_interval(found, statistic)
         table.append(
@@ -131,9 +90,7 @@ def failed_requests(
     rows = source.rows if isinstance(source, Tally) else source
     columns = rows.collect_schema().names()
     failed = pl.col("outcome").cast(pl.String) == Outcome.FAILED.value
-    if "outcome" not in columns or (
-        isinstance(source, Tally) and not _any_counted_row_failed(source)
-    ):
+    if "outcome" not in columns or (isinstance(source, Tally) and not source.any_failed):
         rows, failed = rows.head(0), pl.lit(False)
     reason = reason_of(pl.col("finish_reason")) if "finish_reason" in columns else pl.lit(UNKNOWN)
     chosen = failed & is_judge(columns)
@@ -164,17 +121,59 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
     return pl.coalesce(text.str.extract(_CODE), known)
 
 
-def _any_counted_row_failed(tally: Tally) -> bool:
-    """Whether any row failed, by the counts."""
-    kinds = tally.nested.kinds  # few, whatever the number of questions
-    if "outcome" not in kinds.columns or not _counted_kinds_may_fail(kinds):
-        return False
-    return _counted_kinds_may_fail(tally.nested.seen)
+def failed_by_group(
+    failures: pl.DataFrame | None, columns: Sequence[str]
+) -> dict[tuple[str, ...], dict[str, int]]:
+    """Counts of failed requests by reason, of every group that has any, by its values as written.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> failed_by_group(rows, ["judge"])
+    {('j',): {'prompt_too_long': 8}}
+    """
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for row in failures.to_dicts() if failures is not None else ():
+        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
+        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
+    return found
 
 
-def _counted_kinds_may_fail(kinds: pl.DataFrame) -> bool:
-    """Whether failed is among kinds of rows."""
-    return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())
+def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
+    """Say how many requests failed, `of` how many, and why.
+
+    Examples
+    --------
+    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
+    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
+    """
+    n = sum(reasons.values())
+    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
+    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
+    return f"{whole} failed ({', '.join(parts)})"
+
+
+def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
+    """Say of every judge how many of its requests failed: no number rests on them.
+
+    Examples
+    --------
+    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
+    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
+    """
+    by = ["judge"] if "judge" in outcomes.columns else []
+    landed: dict[tuple[str, ...], int] = {}
+    for row in outcomes.to_dicts():
+        who = tuple(cell(row[name]) for name in by)
+        landed[who] = landed.get(who, 0) + row["n_landed"]
+    for who, reasons in failed_by_group(failures, by).items():
+        n = landed[who]
+        yield (
+            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
+            "on "
+            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

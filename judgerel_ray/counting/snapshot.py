@@ -30,7 +30,7 @@ from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.right_answers import GOLD, find_unmatched_gold, judgments_with_gold
 from judgerel_ray.counting.tie_labels import placed_tally
 from judgerel_ray.counting.verdict_names import named_verdicts, naming_of_verdicts, ways_to_name
-from judgerel_ray.counting.verdicts.places import declared_options
+from judgerel_ray.counting.verdicts.places import declared_options, labels_need_rows
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -145,6 +145,23 @@ class Snapshot:
             if "file" not in error.where:
                 error.where = {**self.where, **error.where}
             raise
+
+    @contextmanager
+    def hinting_at_distributions(self) -> Iterator[None]:
+        """Say in errors without a hint that a run has verdict distributions, where it has."""
+        try:
+            yield
+        except SweepError as error:
+            if error.hint is None and self.run is not None and self.run.names("distributions"):
+                what = "the run has verdict distributions, and nothing sampled"
+                hint = f"judgerel distributions {self.name}: {what}"
+                raise SweepError(error.problem, where=error.where, hint=hint) from error
+            raise
+
+    @property
+    def may_know_right(self) -> bool:
+        """Whether right verdicts may be known: of a run, or of rows that have a column of them."""
+        return self.run is not None or GOLD in self.frame.collect_schema()
 
     @property
     def source(self) -> pl.LazyFrame | Tally:
@@ -331,11 +348,15 @@ def _snapshot_of_sheet_rows(
         rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
         labels=_labels_of(reading), leading_word=reading.leading_word, by_row=reading.item_by_row,
     )  # fmt: skip
-    warn_of(tally.notes)
+    if tally.notes:
+        warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
     most = None if notes else max(declared.values(), default=None)
-    tally, more = placed_tally(tally, extra=apart, n_options=most)
-    more = (*notes, *more, *ties_counted(tally.nested, declared))
+    more = tuple(notes)
+    if labels_need_rows(tally.nested):
+        tally, lines = placed_tally(tally, extra=apart, n_options=most)
+        more = (*more, *lines)
+    more = (*more, *ties_counted(tally.nested, declared))
     if _labels_of(reading) is not None:
         right = judgments_with_gold(tally.rows, tally.nested)
         strange = find_unmatched_gold(
@@ -351,7 +372,9 @@ def _snapshot_of_sheet_rows(
             where=where,
             hint=flags,
         )
-    warn_of((*more, *named.notes))
+    more = (*more, *named.notes)
+    if more:
+        warn_of(more)
     return Snapshot(
         frame=named.rows,
         name=name,
@@ -359,7 +382,7 @@ def _snapshot_of_sheet_rows(
         shown={"": declared} if declared else {},
         verdicts_known=named.known,
         as_written=tally.spellings is None,
-        notes=(*tally.notes, *more, *named.notes),
+        notes=(*tally.notes, *more),
     )
 
 

@@ -4,7 +4,8 @@ A label says where the chosen option stood. A tie stands nowhere, though a log m
 of its own (C beside A and B), or one of the two. Which labels are a tie's is read from the rows:
 a tie's own letter occurs with the tie alone, and the tie with it alone, in every order, while an
 option stands elsewhere in another order. Numbers of rows are no proof, for they may be equal by
-chance; they tell which files need to be read again.
+chance; they tell which files need to be read again
+(:func:`judgerel_ray.counting.verdicts.places.labels_need_rows`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import (
     N_OPTIONS,
+    NEGLIGIBLE,
     ORDER,
     PROMPTS,
     SHOWN,
@@ -28,10 +30,7 @@ from judgerel_ray.counting.verdicts.places import (
     place,
     places_of_prompts,
 )
-from judgerel_ray.counting.verdicts.policy import SCORED
 
-NEGLIGIBLE = 0.005
-"""Share of verdicts below which a label beyond the options that verdicts show is no place."""
 _PAIR = 2
 _WRITTEN = "__written"
 _VERDICT = pl.col("verdict").cast(pl.String)
@@ -51,7 +50,7 @@ class Placed:
 def placed_tally(
     tally: Tally, *, extra: Sequence[str] = (), n_options: int | None = None
 ) -> tuple[Tally, tuple[str, ...]]:
-    """Leave labels that name no place out of counted judgments; rows are read only if need be.
+    """Leave labels that name no place out of counted judgments whose labels need their rows.
 
     tally:
 
@@ -64,8 +63,6 @@ def placed_tally(
     >>> placed_tally(tally_judgments(rows))[0].nested.places
     ('A', 'B')
     """
-    if not _to_be_read(tally.nested):
-        return tally, ()
     found = placed(tally.rows, n_options=n_options)
     if not found.changed:
         return tally, found.notes
@@ -133,31 +130,6 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     gone = set(every.filter(pl.col("verdict").is_in(ties))[SHOWN]) | set(strays)
     whole = None if gone & stay or "protocol" in columns else tuple(sorted(gone))
     return Placed(rows=rows, changed=True, notes=tuple(notes), gone=whole)
-
-
-def _to_be_read(nested: UnitRows) -> bool:
-    """Whether counts leave it open which labels name a place."""
-    if not nested.places or ORDER not in nested.units or nested.units[ORDER].n_unique() < _PAIR:
-        return False
-    n_labels = [int(n) for n in nested.by_place().totals if n > 0]
-    if not n_labels:
-        return False
-    named = (
-        pl.Series(nested.totals > 0)
-        & nested.kinds.select(SCORED.fill_null(False) & pl.col("verdict").is_not_null()).to_series()
-    )
-    verdicts = nested.kinds.filter(named)["verdict"]
-    if verdicts.to_frame().select(is_tie().any()).item():
-        return True
-    if len(n_labels) <= _PAIR:
-        return False
-    alike = set(n_labels) & {int(n) for n in nested.totals[named.to_numpy()]}
-    shown = verdicts.n_unique()
-    if shown > len(n_labels):  # each question has options of its own
-        options = nested.long(["item_id"]).group_by("item_id").agg(pl.col("verdict").n_unique())
-        shown = int(str(options["verdict"].max() or 0))
-    rare = min(n_labels) < NEGLIGIBLE * sum(n_labels)
-    return bool(alike) or rare or shown < len(n_labels)
 
 
 def _named_ties(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:

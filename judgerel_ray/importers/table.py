@@ -15,9 +15,9 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.core.text import nearest_name
-from judgerel_ray.counting.columns import FACETS, TYPED, typed_columns
-from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
-from judgerel_ray.counting.files.cells import is_nested, refuse_inside
+from judgerel_ray.counting.columns import FACETS, TYPED, is_nested, typed_columns
+from judgerel_ray.counting.doubtful_columns import renamed_lines, unread_lines
+from judgerel_ray.counting.files.cells import refuse_inside
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
 from judgerel_ray.counting.files.understood import understood, with_its_sheet

@@ -22,9 +22,8 @@ from judgerel_ray.counting.groups.grouping import (
 )
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.groups.tally import Tally
-from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice, share_interval
 from judgerel_ray.counting.nesting import N
-from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
@@ -46,7 +45,7 @@ from judgerel_ray.stats.agreement.agreement import (
     CORRECTNESS,
     correctness_statistic,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.ratings.kappa import (
     LabelAgreement,
     Weights,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.groups.rated import RatedGroup, rated_groups
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.counting.verdicts.policy import SCALE, known_scale, scale_scores
 from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.stats import (

@@ -37,7 +37,7 @@ from judgerel_ray.core.codes import (
 )
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.matrix import MOST_VALUES, Moments, UnitCounts
-from judgerel_ray.counting.outcomes import reply_counts, share_interval
+from judgerel_ray.counting.intervals import share_interval
 from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
@@ -73,9 +73,16 @@ from judgerel_ray.stats.agreement.completions import (
     scored_range,
 )
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts import AgreeingPairs, CountTable, Floats, divide, row_sums
-from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
+from judgerel_ray.stats.counts import (
+    AgreeingPairs,
+    CountTable,
+    Floats,
+    QuestionTerms,
+    divide,
+    row_sums,
+)
+from judgerel_ray.stats.intervals.ends import t_quantile
+from judgerel_ray.stats.intervals.question_statistic import count_terms
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
@@ -132,7 +139,7 @@ def group_rows(
             yield {**_scored_row(group, policy, name, level), **sample}
     if "valid_rate" in coefficients:
         # A request that failed got no reply.
-        found, statistic = reply_counts(group.table), count_statistic("valid_rate", n_values=2)
+        found, statistic = group.table.reply_counts(), count_statistic("valid_rate", n_values=2)
         interval = share_interval(found, statistic, group.intervals)
         row = _group_coefficient_row(group, "category", found, statistic, interval, None)
         yield {**row, **group.sample}

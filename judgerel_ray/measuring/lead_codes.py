@@ -20,7 +20,14 @@ from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.places import SHOWN, place
-from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, Row
+from judgerel_ray.counting.verdicts.policy import (
+    FAILED,
+    LABEL,
+    REPEATABILITY,
+    REPRODUCIBILITY,
+    SCORED,
+    Row,
+)
 
 FEWEST = 0.5
 """Share of replies with a verdict below which no agreement leads.
@@ -362,8 +369,7 @@ def leading_row(rows: Sequence[Mapping[str, object]]) -> Mapping[str, object] | 
     >>> leading_row([{"coefficient": "standard_error", "value": 0.4}])["value"]
     0.4
     """
-    rated = any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
-    name = "standard_error" if rated else "percent_agreement"
+    name = "standard_error" if of_ratings(rows) else "percent_agreement"
     return next((row for row in rows if row["coefficient"] == name), None)
 
 
@@ -426,3 +432,92 @@ def replies_from_rows(rows: Sequence[Mapping[str, object]]) -> Replies | None:
         return None
     n = cast(int, row["n_judgments"]) - cast(int, row["n_missing"])
     return Replies(n_valid=round(cast(float, row["value"]) * n), n_replies=n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """What leads a group: what it is, and the rows that hold its figures."""
+
+    code: LeadCode  # Which of all findings it is.
+    n_items: int  # Questions asked.
+    answer: str | None = None  # The one answer, or place, of a judge that gives no other.
+    # Agreement, or of ratings the error of one; and the same of the same prompt again, where the
+    # first is of other prompts, too.
+    row: Mapping[str, object] | None = None
+    repeated: Mapping[str, object] | None = None
+    # How often verdicts in another order name the same place, and the same option.
+    place: Mapping[str, object] | None = None
+    option: Mapping[str, object] | None = None
+    # How many replies hold a verdict, where valid_rate is there to tell.
+    replies: Replies | None = None
+    # `row` with replies without a verdict left out, where there are any.
+    apart: Mapping[str, object] | None = None
+
+
+def lead(rows: Sequence[Mapping[str, object]]) -> Lead | None:
+    """Find what leads a group, as its rows say; None where none of them leads.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": None, "undefined": "no_verdicts"}
+    >>> lead([row]).code.value
+    'undefined'
+    """
+    stated = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
+    if stated is None:
+        return None
+    code, answer = lead_parts(stated)
+    row = leading_row(rows)
+    same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
+    again = [one for one in same if one.get("conditions") == REPEATABILITY]
+    reproduced = row is not None and row.get("conditions") == REPRODUCIBILITY
+    alike = [
+        one
+        for one in same
+        if one is not row and row and one.get("conditions") == row.get("conditions")
+    ]
+    kept, option = same_place_and_option(rows)
+    return Lead(
+        code=LeadCode(code),
+        n_items=cast(int, rows[0].get("n_items", 0)),
+        answer=answer or None,
+        row=row,
+        repeated=again[0] if reproduced and again else None,
+        place=kept,
+        option=option,
+        replies=replies_from_rows(rows),
+        apart=next((one for one in alike if one.get("missing") == "drop"), None),
+    )
+
+
+def of_ratings(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Tell a group whose verdicts are numbers: it leads with the error of one rating.
+
+    Examples
+    --------
+    >>> of_ratings([{"coefficient": "standard_error", "value": 0.4}])
+    True
+    """
+    return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
+
+
+def of_their_kind(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """Rows of a group without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
+def spans_prompts(row: Mapping[str, object]) -> bool:
+    """Tell a row by which other orders or wordings were asked, whatever its value.
+
+    Examples
+    --------
+    >>> spans_prompts({"conditions": "reproducibility", "undefined": "levels_unequal", "flags": []})
+    True
+    """
+    if row["conditions"] == REPRODUCIBILITY:
+        return row.get("undefined") != "facets_not_crossed"
+    return Flag.WITHIN_PROMPT in cast(Sequence[str], row.get("flags") or ())

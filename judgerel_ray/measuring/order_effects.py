@@ -31,10 +31,11 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
 from judgerel_ray.stats.generalizability.facet_agreement import (
+    FacetTarget,
+    facet_floors,
     lay_out_levels,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     ORDER_EFFECTS,
     first_place,

@@ -1,4 +1,7 @@
-"""Judgments to coefficients of every group, and where these stand against tolerances."""
+"""Judgments to coefficients of every group, what these rest on, and how they stand to tolerances.
+
+They rest on what landed: requests that failed, and the serving's noise, are told beside.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from judgerel_ray.blocks.words import cell, group_columns
-from judgerel_ray.core import Scale, SweepError, count_of
+from judgerel_ray.blocks.words import group_columns
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
@@ -26,7 +29,7 @@ from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.counting.verdict_names import holds_names, withheld
+from judgerel_ray.counting.verdict_names import holds_names, refuse_unknown, withheld
 from judgerel_ray.counting.verdicts.places import SHOWN
 from judgerel_ray.counting.verdicts.policy import (
     MISSING,
@@ -57,7 +60,12 @@ from judgerel_ray.measuring.lead_codes import (
 )
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
-from judgerel_ray.measuring.serving import SERVING
+from judgerel_ray.measuring.serving import (
+    SERVING,
+    requested_serving,
+    texts_are_gone,
+    with_serving,
+)
 from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD, declaration
@@ -72,6 +80,10 @@ _OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wr
 _MOST_LISTED = 12
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
+_NO_TEXTS = (
+    "texts of the run are gone: repeats at temperature 0 are compared by their verdicts alone; "
+    "judgerel verify names the files"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +126,7 @@ def as_stated(judged: Snapshot, options: ReduceOptions) -> tuple[Snapshot, Reduc
     if unnamed and (more := tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)):
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
         unnamed = False
-    if unnamed or set(options.coefficients or ()) & set(OF_GOLD):
+    if judged.may_know_right and (unnamed or set(options.coefficients or ()) & set(OF_GOLD)):
         judged = with_gold(judged)
     return judged, options
 
@@ -141,6 +153,69 @@ def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
         chosen, groups = _groups_of_chosen(one.source, options, declared, options.counted_block)
         tables.append(_measured_groups(groups, options, chosen, one.verdicts_known))
     return pl.concat(tables, how="diagonal_relaxed") if len(tables) > 1 else tables[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """Coefficients; of the same groups, failed requests by reason, and the serving's noise."""
+
+    coefficients: pl.DataFrame
+    failures: pl.DataFrame | None  # None where none failed.
+    serving: pl.DataFrame | None  # None where no temperature is recorded, or it was not asked for.
+    caution: str | None = None  # What makes the numbers other than they seem.
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """Coefficients, and below them the rows of the serving's noise."""
+        if self.serving is None:
+            return self.coefficients
+        return with_serving(self.coefficients, self.serving)
+
+
+def reduced(judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions) -> Reduced:
+    """Coefficients with what their reader must know of the judgments."""
+    failures = failures_of(judged, coefficients, options)
+    serving, named = None, options.coefficients
+    # Without temperatures there is no noise to see; who names it is told so.
+    if {*SERVING} & {*named} if named else TEMPERATURE in judged.frame.collect_schema():
+        serving = requested_serving(judged, coefficients, named, block=options.counted_block)
+    caution = _of_later_blocks(judged) if options.block == "all" else None
+    if judged.run and named is None and serving is not None and texts_are_gone(serving):
+        caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
+    return Reduced(coefficients=coefficients, failures=failures, serving=serving, caution=caution)
+
+
+def _of_later_blocks(judged: Snapshot) -> str | None:
+    """Say that replications were asked because earlier ones disagreed, where any were."""
+    if "block" not in judged.frame.collect_schema().names():
+        return None
+    n_later = judged.frame.filter(pl.col("block") > 0).select(pl.len()).collect().item()
+    if not n_later:
+        return None
+    return (
+        f"{n_later:,} of these replications are of later blocks, asked where earlier ones "
+        "disagreed: agreement and Fleiss' kappa come out too high, Krippendorff's alpha, which "
+        "weighs a question by its replications, too low; --block 0 leaves them out"
+    )
+
+
+def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Accuracy and agreement of every question of judgments opened with their gold."""
+    from judgerel_ray.measuring.correctness import correctness_by_question
+
+    options = options or ReduceOptions()
+    drawn = options.intervals != AUTO
+    if options.coefficients or options.tolerance or options.items or options.nuisance or drawn:
+        raise SweepError(
+            "questions have columns and intervals of their own",
+            hint="leave out coefficients, items, tolerance and interval",
+        )
+    missing: Missing = "category" if "category" in options.missing else "drop"
+    if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
+        refuse_unknown("accuracy", judged.where)
+    return correctness_by_question(
+        with_gold(judged).source, by=options.by, missing=missing, block=options.counted_block
+    )
 
 
 def reduce_judgments(
@@ -420,12 +495,15 @@ def _first_coefficient_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
 
 
-_OTHER_SHARES = (*CORRECTNESS, "swap_consistency", "place_consistency", "first_place")
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = tuple(
     name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.less_is_better
 )
 """Coefficients of which less is better; a tolerance on any other is the least allowed."""
+_SHARES = (
+    *(name for name in COEFFICIENTS if (of := declaration(name)) and not of.chance_corrected),
+    *CORRECTNESS, "swap_consistency", "place_consistency", "first_place",
+)  # fmt: skip
 
 
 def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
@@ -496,10 +574,7 @@ def is_share(name: str) -> bool:
     >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
     [True, True, False]
     """
-    declared = declaration(name)
-    if declared is None:
-        return name in _OTHER_SHARES or name.startswith("class_agreement")
-    return not declared.chance_corrected
+    return name in _SHARES or name.startswith(("class_agreement", "majority_stability"))
 
 
 def possible_values(name: str) -> tuple[float, float]:
@@ -515,10 +590,12 @@ def possible_values(name: str) -> tuple[float, float]:
 
 def failures_of(
     judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions | None = None
-) -> pl.DataFrame:
-    """Failed requests of the groups that coefficients have, by reason."""
+) -> pl.DataFrame | None:
+    """Failed requests of the groups that coefficients have, by reason; None where none failed."""
     block = options.counted_block if options else 0
     source = judged.source
+    if isinstance(source, Tally) and not source.any_failed:
+        return None
     if judged.run is not None:
         from judgerel_ray.counting.outcomes import failed_rows
         from judgerel_ray.store import checked_ledger
@@ -526,58 +603,3 @@ def failures_of(
         rows = failed_rows(judged.run, checked_ledger(judged.run))
         source = judged.frame.head(0) if rows is None else rows
     return failed_requests(source, group_columns(coefficients), block=block)
-
-
-def failed_by_group(
-    failures: pl.DataFrame | None, columns: Sequence[str]
-) -> dict[tuple[str, ...], dict[str, int]]:
-    """Counts of failed requests by reason, of every group that has any, by its values as written.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> failed_by_group(rows, ["judge"])
-    {('j',): {'prompt_too_long': 8}}
-    """
-    found: dict[tuple[str, ...], dict[str, int]] = {}
-    for row in failures.to_dicts() if failures is not None else ():
-        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
-        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
-    return found
-
-
-def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
-    """Say how many requests failed, `of` how many, and why.
-
-    Examples
-    --------
-    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
-    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
-    """
-    n = sum(reasons.values())
-    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
-    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
-    return f"{whole} failed ({', '.join(parts)})"
-
-
-def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
-    """Say of every judge how many of its requests failed: no number rests on them.
-
-    Examples
-    --------
-    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
-    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
-    """
-    by = ["judge"] if "judge" in outcomes.columns else []
-    landed: dict[tuple[str, ...], int] = {}
-    for row in outcomes.to_dicts():
-        who = tuple(cell(row[name]) for name in by)
-        landed[who] = landed.get(who, 0) + row["n_landed"]
-    for who, reasons in failed_by_group(failures, by).items():
-        n = landed[who]
-        yield (
-            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
-            "on "
-            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
-        )

@@ -27,13 +27,16 @@ from judgerel_ray.measuring.estimates import measured_row, positive_interval
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.counts import Floats, QuestionTerms
 from judgerel_ray.stats.generalizability.facet_agreement import (
     MOMENT_FORM,
     PAIR_COEFFICIENTS,
     FacetLevels,
+    FacetTarget,
     PairCoefficient,
     crossed_units,
+    facet_chance,
+    facet_floors,
     lay_out_levels,
     left_out_values,
     mean_distance,
@@ -41,7 +44,6 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     repeats_known,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_chance, facet_floors
 from judgerel_ray.stats.intervals.interval import (
     EXACT,
     between,
@@ -50,7 +52,6 @@ from judgerel_ray.stats.intervals.interval import (
     flagged,
     student_interval,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 _OF_SCORES = ("krippendorff_alpha", "icc1")
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")

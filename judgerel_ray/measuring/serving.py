@@ -122,10 +122,11 @@ def requested_serving(
     *,
     block: BlockChoice = 0,
 ) -> pl.DataFrame:
-    """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
+    """Serving noise as far as it is asked for: all of it where nothing is named, else what is.
+
+    Something of it is named, or nothing at all.
+    """
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
-    if not chosen:
-        return _empty_serving_coefficients(coefficients)
     found = serving_of(judged, coefficients, block=block)
     if named and found.is_empty():
         raise SweepError(

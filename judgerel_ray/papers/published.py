@@ -18,7 +18,7 @@ from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.groups.matrix import UnitCounts
-from judgerel_ray.counting.outcomes import share_interval
+from judgerel_ray.counting.intervals import share_interval
 from judgerel_ray.counting.verdicts.policy import Row, floor_columns, method_columns
 from judgerel_ray.papers.estimator import (
     codes_from_verdicts,
@@ -32,7 +32,7 @@ from judgerel_ray.papers.summaries import (
     inter_rater_spread,
 )
 from judgerel_ray.stats import Interval, NoiseFloor, count_statistic
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 
 
 def code_table(

@@ -72,10 +72,11 @@ from judgerel_ray.core import count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.verb import all_verbs
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.outcomes import failure_lines
 from judgerel_ray.counting.snapshot import Snapshot, replicated, unread_damage
 from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.page_data import PageData, page_data
-from judgerel_ray.measuring.reliability import AT_MOST, failure_lines
+from judgerel_ray.measuring.reliability import AT_MOST
 from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, replied_shares
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments

@@ -143,7 +143,7 @@ if TYPE_CHECKING:
     from judgerel_ray.stats.null.noise import NoiseFloor as NoiseFloor
     from judgerel_ray.stats.null.noise import noise_floor as noise_floor
     from judgerel_ray.stats.null.noise import noise_floors as noise_floors
-    from judgerel_ray.stats.null.noise import score_floor as score_floor
+    from judgerel_ray.stats.null.score_noise import score_floor as score_floor
     from judgerel_ray.stats.panels.panel import EffectiveJudges as EffectiveJudges
     from judgerel_ray.stats.panels.panel import PanelStep as PanelStep
     from judgerel_ray.stats.panels.panel import effective_judges as effective_judges

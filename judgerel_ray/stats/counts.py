@@ -470,6 +470,35 @@ def _undefined_reason(statistic: CountStatistic, most: int, n_units: int) -> str
     return "too_few_units" if n_units < statistic.min_units else "no_variance"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuestionTerms:
+    """A number that follows from sums of terms over questions."""
+
+    name: str
+    # Shape (n_questions,). The questions by name, each once.
+    questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
+    # Shape (n_questions, n_terms). What each question adds.
+    terms_CT: Floats  # noqa: N815
+    # Sums of terms (..., T) to values (...); NaN where there is none.
+    value: Callable[[Floats], Floats]
+    # What gave the terms their meaning: where it is the same object, the terms of a question may
+    # stand in for those of another judge. None where they may not.
+    layout: object = None
+    # Shape (n_questions,). How much each weighs in what is a mean over them.
+    weights_C: Floats | None = None  # noqa: N815
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute the value with these weights of the questions."""
+        return self.value(weights_BC @ self.terms_CT)
+
+    def left_out(self) -> Floats:
+        """Compute the value without each question in turn."""
+        total_T = self.terms_CT.sum(axis=0)
+        some = slices(len(self.terms_CT), total_T.size)
+        parts = [self.value(total_T - self.terms_CT[part]) for part in some]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
 def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
     """Sum terms over units, shape (T,)."""
     width = max(1, statistic.terms(units_UV[:0]).shape[-1])

@@ -9,7 +9,7 @@ import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.verdicts.scales import known_scale, level_of_scales, values_on
+from judgerel_ray.counting.verdicts.policy import known_scale, level_of_scales, values_on
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.protocols.replies.scales import scale_labels, scale_values
 

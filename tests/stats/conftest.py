@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.counts import divide
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.counts import QuestionTerms, divide
 
 
 @pytest.fixture

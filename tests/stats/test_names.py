@@ -44,7 +44,7 @@ def test_a_name_that_is_not_there_is_said_so():
 def test_coefficients_load_no_plans():
     assert all(importlib.util.find_spec(f"judgerel_ray.stats.{name}") for name in PLANS)
     code = (
-        "import sys, judgerel_ray.stats, judgerel_ray.analyses.reliability.from_run\n"
+        "import sys, judgerel_ray.stats, judgerel_ray.measuring.reliability\n"
         f"print([n for n in {PLANS} if f'judgerel_ray.stats.{{n}}' in sys.modules])\n"
         "judgerel_ray.stats.holm\n"
         "print('judgerel_ray.stats.intervals.judge_differences' in sys.modules)"

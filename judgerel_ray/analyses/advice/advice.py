@@ -51,7 +51,8 @@ from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.order_effects import read_places
 from judgerel_ray.measuring.reliability import FAILS, MEETS, UNDECIDED
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
-from judgerel_ray.stats.intervals.precision import AlphaPrecision, smallest_enough, t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
+from judgerel_ray.stats.intervals.precision import AlphaPrecision, smallest_enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -31,13 +31,13 @@ from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.measuring.order_effects import labels_by_default
 from judgerel_ray.measuring.reproducibility import level_distances
 from judgerel_ray.stats import Level
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
     PairCoefficient,
     reproducibility_terms,
 )
 from judgerel_ray.stats.generalizability.order_effects import position_terms, swap_terms
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 SIDE = "__side"
 SIDES = ("a", "b")

@@ -30,7 +30,6 @@ from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.tables import as_columns
-from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.files.labelled import READ
 from judgerel_ray.counting.groups.grouping import varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
@@ -57,9 +56,11 @@ from judgerel_ray.counting.verdicts.policy import (
     level_of_scale,
     number_of_row,
     outcomes_without_verdict,
+    scale_names,
     value_of,
+    values_on,
 )
-from judgerel_ray.counting.verdicts.scales import scale_names, values_on
+from judgerel_ray.counting.verdicts.spelling import nothing_shared, some_names
 from judgerel_ray.measuring.correctness import kappa_of_sides
 from judgerel_ray.measuring.estimates import OF_NUMBERS
 from judgerel_ray.measuring.lead_codes import LeadCode, replies_in

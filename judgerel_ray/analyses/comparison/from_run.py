@@ -8,11 +8,10 @@ import polars as pl
 
 from judgerel_ray.analyses.comparison.comparison import OF_LABELS, compare_judgments
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
-from judgerel_ray.counting.verdicts.spelling import spelled_alike
+from judgerel_ray.counting.verdicts.spelling import otherwise_line, spelled_alike
 from judgerel_ray.measuring.serving import SharedRequests, serving_between
 
 

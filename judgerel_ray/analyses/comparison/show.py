@@ -47,7 +47,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.short_names import fitted_names
+from judgerel_ray.core.text import fitted_names
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.measuring.serving import SharedRequests, with_shared

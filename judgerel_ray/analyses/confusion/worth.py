@@ -43,7 +43,7 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.confusion.labels import LabelAccuracy
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
+from judgerel_ray.stats.intervals.ends import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 

@@ -35,8 +35,8 @@ from judgerel_ray.stats.correction.prediction_powered import (
     ppi_difference,
     ppi_mean,
 )
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.interval import Interval
-from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import clustered_mean, weighted_share_interval
 
 FEW = 50

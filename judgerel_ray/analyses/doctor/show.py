@@ -12,7 +12,7 @@ from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core import SweepError, count_of
-from judgerel_ray.core.short_names import fitted_names
+from judgerel_ray.core.text import fitted_names
 
 _BELOW = " " * 6
 _MOST_ALIKE = 4  # groups of which as much was judged, that have a line each

@@ -34,25 +34,20 @@ from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.counting.outcomes import failure_lines, outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.spelling import otherwise_line
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reliability import (
-    ReduceOptions,
-    failure_lines,
-    failures_of,
-    reduce_judged,
-)
+from judgerel_ray.measuring.reliability import ReduceOptions, failures_of, reduce_judged
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
@@ -224,6 +219,8 @@ def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFram
 
 def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | None:
     """How often the groups are right whose right verdicts are known; None where none is."""
+    if not judged.may_know_right:
+        return None
     judged = with_gold(judged)
     frame = judged.frame
     if not judged.verdicts_known or GOLD not in frame.collect_schema():

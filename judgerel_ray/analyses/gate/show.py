@@ -46,7 +46,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
-from judgerel_ray.core.short_names import fitted_names
+from judgerel_ray.core.text import fitted_names
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode

@@ -25,7 +25,7 @@ from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.measuring.reliability import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import KAPPAS, declaration
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends
 
 Row = Mapping[str, Any]  # of a frame

@@ -20,8 +20,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import NONE_WITHOUT_ONE, SAME_WITHOUT_ANY, Flag
 from judgerel_ray.core.tables import value_columns
 from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import Row, flag_columns
-from judgerel_ray.counting.verdicts.scales import SCALE
+from judgerel_ray.counting.verdicts.policy import SCALE, Row, flag_columns
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.paired import Difference

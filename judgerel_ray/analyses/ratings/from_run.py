@@ -31,14 +31,19 @@ from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge, is_no_value
-from judgerel_ray.counting.doubtful_names import nothing_shared, otherwise_line
 from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.source import TABLES
 from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
+from judgerel_ray.counting.verdicts.policy import (
+    REPEATABILITY,
+    SCALE,
+    known_scale,
+    reading_order,
+    scale_names,
+)
+from judgerel_ray.counting.verdicts.spelling import nothing_shared, otherwise_line
 from judgerel_ray.measuring.distributions import weighted_groups, weighted_table
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.reliability import reduce_judgments

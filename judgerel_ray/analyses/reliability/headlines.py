@@ -1,9 +1,7 @@
-"""The leading finding of each group: how consistent the judge is, and why to distrust it."""
+"""Sentences on what leads each group: how consistent the judge is, and why to distrust it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import polars as pl
@@ -26,15 +24,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.lead_codes import (
-    LeadCode,
-    Replies,
-    lead_code,
-    lead_parts,
-    leading_row,
-    replies_from_rows,
-    same_place_and_option,
-)
+from judgerel_ray.measuring.lead_codes import Lead, LeadCode, Replies, lead, spans_prompts
 
 WARNINGS = (
     LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,
@@ -44,60 +34,6 @@ WARNINGS = (
 FEW_QUESTIONS = 10
 """Questions below which a sentence says that it rests on few."""
 _MOST = 12  # groups warned of by name on a page; all stand in its table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
-    """What leads a group: what it is, and the rows that hold its figures."""
-
-    code: LeadCode  # Which of all findings it is.
-    n_items: int  # Questions asked.
-    answer: str | None = None  # The one answer, or place, of a judge that gives no other.
-    row: Row | None = None  # Agreement, or of ratings the error of one.
-    # The same of the same prompt again, where `row` is of other prompts, too.
-    repeated: Row | None = None
-    # How often verdicts in another order name the same place, and the same option.
-    place: Row | None = None
-    option: Row | None = None
-    # How many replies hold a verdict, where valid_rate is there to tell.
-    replies: Replies | None = None
-    apart: Row | None = None  # `row` with replies without a verdict left out, where there are any.
-
-
-def lead(rows: Sequence[Row]) -> Lead | None:
-    """Find what leads a group, as its rows say; None where none of them leads.
-
-    Examples
-    --------
-    >>> row = {"coefficient": "percent_agreement", "value": None, "undefined": "no_verdicts"}
-    >>> lead([row]).code.value
-    'undefined'
-    """
-    stated = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
-    if stated is None:
-        return None
-    code, answer = lead_parts(stated)
-    row = leading_row(rows)
-    same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
-    again = [one for one in same if one.get("conditions") == REPEATABILITY]
-    reproduced = row is not None and row.get("conditions") == REPRODUCIBILITY
-    alike = [
-        one
-        for one in same
-        if one is not row and row and one.get("conditions") == row.get("conditions")
-    ]
-    kept, option = same_place_and_option(rows)
-    return Lead(
-        code=LeadCode(code),
-        n_items=cast(int, rows[0].get("n_items", 0)),
-        answer=answer or None,
-        row=row,
-        repeated=again[0] if reproduced and again else None,
-        place=kept,
-        option=option,
-        replies=replies_from_rows(rows),
-        apart=next((one for one in alike if one.get("missing") == "drop"), None),
-    )
 
 
 def lead_text(found: Lead) -> str:
@@ -245,26 +181,6 @@ def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
             text, label = lead_text(found), group_label(rows[0], columns)
             leads.append((found, f"{label}: {text}" if label else text[0].upper() + text[1:]))
     return leads
-
-
-def of_ratings(rows: Sequence[Row]) -> bool:
-    """Tell a group whose verdicts are numbers: it leads with the error of one rating.
-
-    Examples
-    --------
-    >>> of_ratings([{"coefficient": "standard_error", "value": 0.4}])
-    True
-    """
-    return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
-
-
-def of_their_kind(rows: Sequence[Row]) -> list[Row]:
-    """Rows of a group without those that take ratings for mere names."""
-    if not of_ratings(rows):
-        return [*rows]
-    return [
-        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
-    ]
 
 
 def rating_headline(row: Row, repeated: Row | None = None) -> str:
@@ -430,19 +346,6 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
             text = f"Of {'; '.join(labels)}: {text}"
         sentences += [text] if lacking else []
     return sentences
-
-
-def spans_prompts(row: Row) -> bool:
-    """Tell a row by which other orders or wordings were asked, whatever its value.
-
-    Examples
-    --------
-    >>> spans_prompts({"conditions": "reproducibility", "undefined": "levels_unequal", "flags": []})
-    True
-    """
-    if row["conditions"] == REPRODUCIBILITY:
-        return row.get("undefined") != "facets_not_crossed"
-    return Flag.WITHIN_PROMPT in cast(Sequence[str], row.get("flags") or ())
 
 
 def _greedy_repeat_headline(coefficients: pl.DataFrame) -> list[str]:

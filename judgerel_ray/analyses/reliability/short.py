@@ -10,21 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from judgerel_ray.analyses.reliability.from_run import Reduced
-from judgerel_ray.analyses.reliability.headlines import (
-    FEW_QUESTIONS,
-    Lead,
-    of_ratings,
-    spans_prompts,
-)
+from judgerel_ray.analyses.reliability.headlines import FEW_QUESTIONS
 from judgerel_ray.analyses.reliability.short_tables import (
     MOST_TABLE_ROWS,
+    ShownGroup,
+    grouped,
     reliability_tables,
     right_table,
+    subject_of_group,
     with_short_judges,
     wrapped_line,
 )
-from judgerel_ray.analyses.reliability.shown_groups import ShownGroup, grouped, subject_of_group
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
 from judgerel_ray.blocks.columns import WIDTH
 from judgerel_ray.blocks.short import Remark, finding_lines
@@ -45,8 +41,9 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
-from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
-from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
+from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
+from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead_parts, of_ratings, spans_prompts
+from judgerel_ray.measuring.reliability import Reduced
 
 LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
@@ -202,12 +199,12 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
 def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[Remark]:
     """What kept requests from being replies, and the serving's own noise."""
     names = group_columns(found.coefficients)
-    by_group = failed_by_group(found.failures, names)
+    by_group = {} if found.failures is None else failed_by_group(found.failures, names)
     for group in groups:
         reasons = by_group.get(tuple(cell(group.rows[0][name]) for name in names))
         if reasons:
             yield Remark(severity=2, who=group.label, text=f"{failures_in_words(reasons)}")
-    if "coefficient" not in found.serving.columns:
+    if found.serving is None or "coefficient" not in found.serving.columns:
         return
     columns = group_columns(found.serving)
     varying = [name for name in columns if name != "temperature"]

@@ -1,28 +1,128 @@
-"""The tables of the short answer of ``reduce``, a row a group, no wider than a terminal."""
+"""The short answer of ``reduce``: its groups, and tables of a row a group no wider than a terminal.
+
+A group has its rows, what it is called, and what leads it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from judgerel_ray.analyses.reliability.shown_groups import ShownGroup
-from judgerel_ray.blocks.columns import WIDTH, plain_table
+import polars as pl
+
+from judgerel_ray.blocks.columns import WIDTH, natural, plain_table
 from judgerel_ray.blocks.words import (
     Row,
     cell,
     coefficient_name,
     conditions,
+    group_columns,
+    group_label,
     nuisance,
     number,
     percent,
+    rows_by_group,
     share_with_ends,
     short_estimate,
     telling_columns,
 )
 from judgerel_ray.core import count_of, shortened
-from judgerel_ray.core.short_names import fitted_names
-from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.core.text import fitted_names
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead, of_ratings, of_their_kind
+
+NAMELESS = "this judge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownGroup:
+    """A group's rows, its name, and what leads it."""
+
+    rows: Sequence[Row]
+    key: Mapping[str, object]  # The values of the columns that make groups.
+    label: str  # As a sentence names it: `this judge` where there is no other.
+    lead: Lead | None
+    named: bool = False  # Whether its coefficients were chosen.
+
+    def row(self, name: str, conditions: str | None = None) -> Row | None:
+        """The first row of a coefficient: by the policy, the level and the conditions that lead."""
+        return next(
+            (
+                row
+                for row in self.rows
+                if row["coefficient"] == name and conditions in (None, row.get("conditions"))
+            ),
+            None,
+        )
+
+    @property
+    def of_ratings(self) -> bool:
+        """Whether its verdicts are numbers."""
+        return of_ratings(self.rows)
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows whose numbers stand in the table or in a sentence."""
+        if self.named:
+            return self.rows
+        rows = {name: self.row(name) for name in _SHOWN}
+        return [row for row in rows.values() if row is not None]
+
+    @property
+    def classes(self) -> Sequence[Row]:
+        """Agreement on each verdict, under the conditions that lead."""
+        return [
+            row
+            for row in self.rows
+            if str(row["coefficient"]).startswith("class_agreement:")
+            and row is self.row(str(row["coefficient"]))
+        ]
+
+    @property
+    def again(self) -> Row | None:
+        """Alpha of the same prompt again, where that of other orders or wordings leads."""
+        first = self.row("krippendorff_alpha")
+        reproduced = first is not None and first.get("conditions") == REPRODUCIBILITY
+        return self.row("krippendorff_alpha", REPEATABILITY) if reproduced else None
+
+
+_SHOWN = (
+    "krippendorff_alpha", "percent_agreement", "standard_error", "swap_consistency",
+    "place_consistency", "position_bias", "first_place", "accuracy", "cohen_kappa",
+)  # fmt: skip
+
+
+def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[ShownGroup]:
+    """Gather the rows of every group, those that take ratings for mere names left out.
+
+    None is left out where coefficients were chosen, so `named`.
+    """
+    names = group_columns(coefficients)
+    groups = rows_by_group(coefficients, names)
+    in_natural_order = sorted(groups, key=lambda key: [*map(natural, key)])
+    telling = telling_columns([dict(zip(names, key, strict=True)) for key in groups] or [{}])
+    return [
+        ShownGroup(
+            rows=rows if named else of_their_kind(rows),
+            key={name: rows[0][name] for name in names},
+            label=subject_of_group(rows[0], telling),
+            lead=lead(rows),
+            named=named,
+        )
+        for rows in map(groups.__getitem__, in_natural_order)
+    ]
+
+
+def subject_of_group(row: Row, varying: Sequence[str]) -> str:
+    """A group as the subject of a sentence: its judge, the rest of what it is in brackets."""
+    rest = group_label(row, [name for name in varying if name != "judge"]) if varying else ""
+    rest = rest if any(name != "judge" for name in varying) else ""
+    judge = cell(row["judge"]) if row.get("judge") is not None else NAMELESS
+    if "judge" in varying and row["judge"] is None:
+        judge = "the judge without a name"
+    return f"{judge} ({rest})" if rest else judge
+
 
 MOST_TABLE_ROWS = 40
 _ROOMS = (40, 36, 32, 28, 24, 20, 16, 12)  # for names of judges, in the order tried
@@ -37,8 +137,11 @@ def reliability_tables(
     shown = groups[:MOST_TABLE_ROWS]
     if named:
         return [(shown, named_table(groups))]
-    kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
-    tables = [(those[:MOST_TABLE_ROWS], summary_table(those, groups)) for those in kinds if those]
+    tables = []
+    for rated in (False, True):
+        those = [one for one in groups if one.of_ratings is rated]
+        if those:
+            tables.append((those[:MOST_TABLE_ROWS], summary_table(those, groups)))
     labels = right_table(groups)
     known = [one for one in shown if one.row("cohen_kappa") or one.row("accuracy")]
     return [*tables, *([(known, labels)] if labels else [])]

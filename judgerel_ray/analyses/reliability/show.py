@@ -14,15 +14,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import Reduced
-from judgerel_ray.analyses.reliability.headlines import (
-    WARNINGS,
-    group_leads,
-    lead,
-    lead_text,
-    of_their_kind,
-    unasked,
-)
+from judgerel_ray.analyses.reliability.headlines import WARNINGS, group_leads, lead_text, unasked
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Remark, groups_of, short_blocks
@@ -45,8 +37,10 @@ from judgerel_ray.blocks.words import (
     short_estimate,
 )
 from judgerel_ray.core import count_of, shortened
+from judgerel_ray.counting.outcomes import failed_by_group, failures_in_words
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.reliability import failed_by_group, failures_in_words
+from judgerel_ray.measuring.lead_codes import lead, of_their_kind
+from judgerel_ray.measuring.reliability import Reduced
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
@@ -103,7 +97,7 @@ _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as 
 
 def full_blocks(found: Reduced, *, named: bool, standing: str) -> list[Block]:
     """All there is: coefficients, the serving's noise, and how they stand to tolerances."""
-    shown = found.coefficients.height or not found.serving.height
+    shown = found.coefficients.height or found.serving is None or not found.serving.height
     text = coefficients_text(found.coefficients, failures=found.failures, named=named)
     return [
         *([Laid(text)] if shown else []),

@@ -161,7 +161,6 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.analyses.reliability.from_run import hinting_at_distributions, reduced
     from judgerel_ray.analyses.reliability.short import FOLLOWING, legend_blocks, reduced_blocks
     from judgerel_ray.analyses.reliability.show import full_blocks, tolerance_text
     from judgerel_ray.blocks.result import Result
@@ -170,6 +169,7 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     from judgerel_ray.measuring.reliability import (
         as_stated,
         reduce_judged,
+        reduced,
         with_stated_tolerance,
     )
 
@@ -177,7 +177,7 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     # Written at once: what is found holds nothing of what was read.
     commands = {name: command_on(name, path, request) for name in FOLLOWING}
     with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
-        with hinting_at_distributions(judged):
+        with judged.hinting_at_distributions():
             coefficients = reduce_judged(*as_stated(judged, options))
             coefficients = with_stated_tolerance(coefficients, judged, options)
         found = reduced(judged, coefficients, options)
@@ -234,13 +234,12 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
-    from judgerel_ray.analyses.reliability.from_run import questions_of
     from judgerel_ray.analyses.reliability.show import questions_short, questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reliability import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions, questions_of
 
     by = names_of(request.by)
     options = ReduceOptions(
@@ -301,17 +300,16 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     >>> found.select("judge", "coefficient", "value").rows()[0]
     ('simulated-erratic', 'serving_noise', 0.0)
     """
-    from judgerel_ray.analyses.reliability.from_run import hinting_at_distributions, reduced
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
+    from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged, reduced
     from judgerel_ray.measuring.serving import SERVING
     from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
     command = command_on("reduce", path, request)
     with Snapshot.open(path, request, apart=options.extra_keys) as judged:
-        with hinting_at_distributions(judged):
+        with judged.hinting_at_distributions():
             coefficients = reduce_judged(judged, options)
         found = reduced(judged, coefficients, options).rows
         return Result(

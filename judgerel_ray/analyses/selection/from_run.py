@@ -23,9 +23,9 @@ from judgerel_ray.blocks.blocks import Block, Paragraph, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.traits import Traits, protocols_where
-from judgerel_ray.counting.columns import of_protocols
+from judgerel_ray.counting.columns import is_nested, of_protocols
 from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
-from judgerel_ray.counting.files.cells import is_nested, refuse_inside
+from judgerel_ray.counting.files.cells import refuse_inside
 from judgerel_ray.counting.files.labelled import with_labels
 from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.gold import beside_table, report_unmatched_gold

@@ -13,23 +13,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import is_nested
 
 _FENCE = re.compile(r"^\s*```[a-zA-Z]*\s+(.*?)\s*```\s*$", re.DOTALL)
 _MARKED = re.compile(r"^\s*\[\[\s*[-+\w.]+\s*\]\]\s*$")  # a mark that judges write
 _PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
 _MOST_QUOTED = 8
-
-
-def is_nested(kind: pl.DataType) -> bool:
-    """Tell columns whose values are objects or lists.
-
-    Examples
-    --------
-    >>> is_nested(pl.List(pl.Int64)), is_nested(pl.String())
-    (True, False)
-    """
-    return isinstance(kind, pl.Struct | pl.List | pl.Array | pl.Object)
 
 
 def parsed(text: str) -> object:

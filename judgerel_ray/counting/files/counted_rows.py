@@ -10,8 +10,7 @@ from itertools import chain
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
-from judgerel_ray.counting.columns import TYPED
-from judgerel_ray.counting.files.cells import is_nested
+from judgerel_ray.counting.columns import TYPED, is_nested
 from judgerel_ray.counting.files.layout import SAMPLE, VALUES
 from judgerel_ray.counting.files.names import (
     WORDS,

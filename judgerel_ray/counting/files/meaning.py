@@ -20,8 +20,8 @@ from math import prod
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
-from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
+from judgerel_ray.counting.columns import FACETS, TYPED, is_nested, is_no_value
+from judgerel_ray.counting.files.cells import leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.layout import (
     REPLICATION,

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.files.cells import is_nested
+from judgerel_ray.counting.columns import FACETS, is_nested
 from judgerel_ray.counting.files.layout import REPLICATION
 from judgerel_ray.counting.files.names import WORDS, roles_of
 

@@ -27,7 +27,12 @@ from judgerel_ray.core.text import (
     SEPARATORS,
 )
 from judgerel_ray.counting.columns import TYPED, check_width
-from judgerel_ray.counting.files.delimited import book_of, kind_of, read_delimited
+from judgerel_ray.counting.files.delimited import (
+    book_of,
+    kind_of,
+    read_delimited,
+    rows_of_judgments,
+)
 from judgerel_ray.counting.files.documents import read_json
 from judgerel_ray.counting.files.names import repeats_by_name
 from judgerel_ray.counting.files.records import read_json_lines
@@ -47,6 +52,7 @@ _FILES_APART = (
     "a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or names that "
     "differ by a number alone, which are repeats"
 )
+_GLANCED = 20_000  # rows that are read whole at a glance
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -128,8 +134,10 @@ def read_source(
             return _rows_of_several_sheets(
                 _files_in(read_from), where, root=read_from, by_row=by_row, by_file=by_file
             )
-        if Path(book_of(read_from)[0]).exists():
-            check_regular(book_of(read_from)[0])
+        file = Path(book_of(read_from)[0])
+        if file.exists():
+            if not file.is_file():
+                check_regular(str(file))
             old = _old_run([read_from], where) if _is_run_judgments_file(read_from) else ()
             found = _rows_of_one_sheet(read_from, where)
             found = _items_by_row(found) if by_row else found
@@ -297,6 +305,31 @@ def one_column_a_name(source: Source) -> Source:
         raise SweepError("several columns have one name", where=source.where,
                          hint="give each column a name of its own in the first line")  # fmt: skip
     return source
+
+
+def without_stray_rows(source: Source) -> Source:
+    """Leave rows of a table of text out that are no judgments; larger tables are read as they are.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["a", "id", "b"], "run1": ["3", "run1", "4"]})
+    >>> found = without_stray_rows(Source(rows=rows))
+    >>> found.rows.collect()["id"].to_list(), found.notes
+    (['a', 'b'], ('left out 1 row that names the columns again',))
+    """
+    schema = source.rows.collect_schema()
+    if source.indexed or not schema:
+        return source
+    begin = source.rows.head(_GLANCED).collect(engine="streaming")
+    if begin.height == _GLANCED:
+        return source
+    source = replace(source, rows=begin.lazy(), held=True)
+    if begin.is_empty() or any(kind != pl.String for kind in schema.values()):
+        return source
+    kept, notes = rows_of_judgments(begin)
+    if kept.height in (0, begin.height):
+        return source
+    return replace(source, rows=kept.lazy(), notes=(*source.notes, *notes))
 
 
 def _items_by_row(found: Source) -> Source:

@@ -19,8 +19,8 @@ from polars.exceptions import PolarsError
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import read_bytes, unpacked
 from judgerel_ray.core.text import SEPARATORS
-from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
+from judgerel_ray.counting.columns import FACETS, is_nested
+from judgerel_ray.counting.files.cells import leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.counted_rows import (
     BY_VERDICT,
     COUNT,
@@ -63,8 +63,8 @@ from judgerel_ray.counting.files.source import (
     files_apart,
     quote_names,
     readable,
+    without_stray_rows,
 )
-from judgerel_ray.counting.files.stray_rows import without_stray_rows
 from judgerel_ray.counting.files.workbook import SHEET, WORKBOOKS, repeats_by_sheet, sheets_as_csv
 
 _MOST_QUOTED = 4
@@ -109,7 +109,8 @@ def understood(
     ['item_id', 'replication', 'verdict']
     """
     source = without_stray_rows(source)
-    source = graded_cells(source)
+    if any(name.startswith("[") for name in source.rows.collect_schema()):
+        source = graded_cells(source)
     columns = source.rows.collect_schema().names()
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)

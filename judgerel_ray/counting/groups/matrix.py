@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows, nest_rows
 from judgerel_ray.counting.verdicts.places import ORDER
-from judgerel_ray.counting.verdicts.policy import SCORED
+from judgerel_ray.counting.verdicts.policy import FAILED, SCORED
 from judgerel_ray.stats.generalizability.facet_agreement import FacetLevels
 
 _CELLS = 50_000_000  # counts held at once: 400 MB
@@ -86,6 +86,21 @@ class UnitTable:
         return UnitCounts(
             counts_UV=counts, values=tuple(values.to_list()), clusters_U=self.clusters_U
         )
+
+    def reply_counts(self) -> UnitCounts:
+        """Count replies with a verdict and without; a failed request got no reply.
+
+        Examples
+        --------
+        >>> rows = pl.DataFrame({"item_id": "q", "outcome": ["scored", "refused"], "n": [3, 1]})
+        >>> nested = nest_rows(rows, unit=["item_id"], kinds=["outcome"])
+        >>> unit_table(nested, unit=["item_id"], cluster=["item_id"]).reply_counts().counts_UV
+        array([[3, 1]])
+        """
+        found = self.counts(pl.when(SCORED).then(0.0).when(~FAILED).then(1.0))
+        counts_U2 = np.zeros((len(found.counts_UV), 2), dtype=np.int64)
+        counts_U2[:, [int(value) for value in found.values]] = found.counts_UV
+        return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)
 
     def n_rows(self, kind: pl.Expr) -> int:
         """Count rows of the kinds for which an expression is true."""

@@ -24,8 +24,13 @@ from judgerel_ray.counting.columns import (
 )
 from judgerel_ray.counting.files.source import quote_columns
 from judgerel_ray.counting.groups.grouping import varying_facets
-from judgerel_ray.counting.verdicts.policy import SCORED
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, reading_order, scale_names
+from judgerel_ray.counting.verdicts.policy import (
+    SCALE,
+    SCORED,
+    known_scale,
+    reading_order,
+    scale_names,
+)
 from judgerel_ray.protocols.criteria import listed
 from judgerel_ray.protocols.replies.scales import folded_label, scale_values
 from judgerel_ray.stats.counts import Floats

@@ -41,7 +41,7 @@ from judgerel_ray.counting.groups.fast_count import (
 )
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows, with_codes
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN, place
-from judgerel_ray.counting.verdicts.policy import SCORED
+from judgerel_ray.counting.verdicts.policy import FAILED, SCORED
 from judgerel_ray.counting.verdicts.spelling import Spellings
 
 _READ = {"verdict": pl.String(), "score": pl.Float64()}
@@ -61,6 +61,12 @@ class Tally:
     spellings: Spellings | None = None
     notes: tuple[str, ...] = ()  # What their reader must know of how they were read, a line each.
     is_foreign: bool = False  # Whether columns were read by what they mean.
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether any request failed for good."""
+        seen = self.nested.seen
+        return "outcome" in seen.columns and not seen.filter(FAILED).is_empty()
 
 
 def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:

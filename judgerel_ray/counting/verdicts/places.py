@@ -27,6 +27,8 @@ NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
 COUNTED_OPTIONS = 8
 """Most options whose orders are counted: 40,320 orders are as good as infinitely many."""
+NEGLIGIBLE = 0.005
+"""Share of verdicts below which a label beyond the options that verdicts show is no place."""
 _PAIR = 2
 _FIRST = ("a", "0", "1", "first", "left")
 PROMPTS = ("benchmark", "protocol", "criterion", "definition", "template")
@@ -253,6 +255,40 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     if prompts and len(labels) > _PAIR:
         most = places_of_prompts(stood.long(prompts), prompts)
     return Places(labels=labels, orders=orders, item_menus=many, placed=placed, most=most)
+
+
+def labels_need_rows(nested: UnitRows) -> bool:
+    """Whether counts leave it open which labels name a place, so that rows are to be read again.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"item_id": ["q", "q"], "option_order": [0, 1], "__kind": [[0], [0]],
+    ...                       "n": [[2], [1]], "__places": [[2, 0], [0, 1]]})
+    >>> kinds = pl.DataFrame({"verdict": ["x"], "score": [None], "outcome": ["scored"]})
+    >>> labels_need_rows(UnitRows(units=units, kinds=kinds, places=("A", "B")))
+    False
+    """
+    if not nested.places or ORDER not in nested.units or nested.units[ORDER].n_unique() < _PAIR:
+        return False
+    n_labels = [int(n) for n in nested.by_place().totals if n > 0]
+    if not n_labels:
+        return False
+    named = (
+        pl.Series(nested.totals > 0)
+        & nested.kinds.select(SCORED.fill_null(False) & pl.col("verdict").is_not_null()).to_series()
+    )
+    verdicts = nested.kinds.filter(named)["verdict"]
+    if verdicts.to_frame().select(is_tie().any()).item():
+        return True
+    if len(n_labels) <= _PAIR:
+        return False
+    alike = set(n_labels) & {int(n) for n in nested.totals[named.to_numpy()]}
+    shown = verdicts.n_unique()
+    if shown > len(n_labels):  # each question has options of its own
+        options = nested.long(["item_id"]).group_by("item_id").agg(pl.col("verdict").n_unique())
+        shown = int(str(options["verdict"].max() or 0))
+    rare = min(n_labels) < NEGLIGIBLE * sum(n_labels)
+    return bool(alike) or rare or shown < len(n_labels)
 
 
 def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:

@@ -1,6 +1,7 @@
-"""Verdicts as people write them: spellings of one word are one verdict, and some words are none.
+"""Verdicts and names as people write them: spellings of one word are one verdict, some are none.
 
-Works on the few different verdicts of a file after its rows are counted, never on its rows.
+Works on the few different verdicts of a file after its rows are counted, never on its rows. Names
+of items, judges and conditions that differ in spelling alone are kept apart, and that is said.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from judgerel_ray.core import Outcome
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.text import some_of
 from judgerel_ray.counting.columns import (
     NO_VALUE,
@@ -60,6 +61,13 @@ _PLAIN = pl.Series(["0.0", None, None])
 _MOST_QUOTED = 6
 _KEPT = "--exact-values keeps them"
 _IF_NONE = "leave empty what stands for none"
+_NAMED = {
+    "judge": "judges", "item_id": "items", "benchmark": "benchmarks", "criterion": "criteria",
+    "definition": "definitions", "scale": "scales", "template": "templates",
+    "responder": "responders",
+}  # fmt: skip
+_MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
+_SHOWN_NAMES = 3
 
 
 def folded(text: pl.Expr) -> pl.Expr:
@@ -431,3 +439,123 @@ def listed_words(parts: Sequence[str], between: str = ", ") -> str:
     'A, B, C, D, E, F, and 2 more'
     """
     return some_of(parts, _MOST_QUOTED, between=between, others="and {n:,} more")
+
+
+def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
+    """Say which items, judges, criteria ... are probably one though spelled in several ways.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"judge": ["GPT", "gpt "], "item_id": ["1", "2"]})
+    >>> names_kept_apart(units)
+    ("judges kept apart that differ in spelling alone: 'GPT' and 'gpt '",)
+    """
+    if units.height > _MOST_UNITS:
+        return ()
+    each = units.select(pl.col(name).cast(pl.String).unique().drop_nulls().implode()
+                        for name in _NAMED if name in units.columns)  # fmt: skip
+    several = [one.explode() for one in each if 1 < one.list.len().item() <= _MOST_NAMES]
+    if not several:
+        return ()
+    names = pl.concat([one.alias("name") for one in several]).to_frame()
+    keys = iter(names.select(_one_name(pl.col("name"))).to_series())
+    lines = []
+    for column in several:
+        alike: dict[str, list[str]] = {}
+        for name in column:
+            alike.setdefault(next(keys), []).append(name)
+        groups = [
+            " and ".join(distinct_words(sorted(one), quotes=repr))
+            for _, one in sorted(alike.items()) if len(one) > 1
+        ]  # fmt: skip
+        if groups:
+            listed = some_of(groups, _SHOWN_NAMES, between="; ", others="and {n} more")
+            what = _NAMED[column.name]
+            lines.append(f"{what} kept apart that differ in spelling alone: {listed}")
+    return tuple(lines)
+
+
+def _one_name(name: pl.Expr) -> pl.Expr:
+    """What names have in common that are spelled in several ways; sheets drop leading zeros.
+
+    Numbers of sections are no numbers: 1.1 and 1.10 are two.
+    """
+    whole = name.str.replace(r"^(\s*[0-9]+)\.0*(\s*)$", "${1}${2}")
+    sections = whole.str.replace_all(r"([0-9])\.([0-9])", "${1}/${2}")
+    return folded(sections.str.replace_all(r"(^|[^0-9/])0+([0-9])", "${1}${2}"))
+
+
+def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:
+    """Pair items that one side has alone with those of the other that differ in spelling alone.
+
+    Examples
+    --------
+    >>> spelled_otherwise(pl.Series(["1", "q", "z"]), pl.Series(["1.0", "q", "y"]))
+    [('1', '1.0')]
+    """
+    a, b = (names.cast(pl.String).drop_nulls().unique() for names in (items_a, items_b))
+    alone = [
+        one.filter(~one.is_in(other.implode())).alias("name").to_frame()
+        for one, other in ((a, b), (b, a))
+    ]
+    if max(one.height for one in alone) > _MOST_NAMES:
+        return []
+    keyed_a, keyed_b = (one.with_columns(key=_one_name(pl.col("name"))) for one in alone)
+    met = keyed_a.join(keyed_b, on="key", suffix="_b").sort("name", "name_b")
+    return list(
+        met.unique("name", keep="first", maintain_order=True).select("name", "name_b").rows()
+    )
+
+
+def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
+    """Say of two sides that are compared how many items differ between them in spelling alone.
+
+    Examples
+    --------
+    >>> otherwise_line(pl.Series(["1", "q"]), pl.Series(["1.0", "q"]))
+    "1 item of the two differs in spelling alone, and is left out on both sides: '1' and '1.0'"
+    """
+    pairs = spelled_otherwise(items_a, items_b)
+    if not pairs:
+        return None
+    # One more than is shown tells that there are others.
+    words = [" and ".join(distinct_words(one, quotes=repr)) for one in pairs[: _SHOWN_NAMES + 1]]
+    some = some_of(words, _SHOWN_NAMES, between="; ")
+    n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
+    left_out = "are left out" if len(pairs) > 1 else "is left out"
+    return f"{n} in spelling alone, and {left_out} on both sides: {some}"
+
+
+def nothing_shared(
+    items_a: pl.Series, items_b: pl.Series, where: Mapping[str, object]
+) -> SweepError:
+    """Make the refusal of two sides that have no item in common.
+
+    Examples
+    --------
+    >>> print(nothing_shared(pl.Series(["1", "2"]), pl.Series(["1.0"]), {}))
+    no item_id is in both: a has '1', '2'; b has '1.0'. Try: write item_id alike in both: '1', or \
+'1.0'
+    """
+    pairs = spelled_otherwise(items_a, items_b)
+    hint = "compare judgments of the same questions, with the same item_id letter by letter"
+    if pairs:
+        one, other = distinct_words(pairs[0], quotes=repr)
+        hint = f"write item_id alike in both: {one}, or {other}"
+    return SweepError(
+        f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",
+        where=where,
+        hint=hint,
+    )
+
+
+def some_names(names: pl.Series) -> str:
+    """Give the first few names in order.
+
+    Examples
+    --------
+    >>> some_names(pl.Series(["b", "a", "a", "c", "d"]))
+    "'a', 'b', 'c', ..."
+    """
+    known = names.cast(pl.String).drop_nulls().unique().sort()
+    return some_of([*map(repr, known.head(_SHOWN_NAMES + 1))], _SHOWN_NAMES)

@@ -19,7 +19,7 @@ from judgerel_ray.stats.arguments import check_choice, check_fraction, check_one
 from judgerel_ray.stats.confusion.matrix import Bools, LabelEdges
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.arguments import check_one_length, check_shape
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.precision import smallest_enough, t_quantile
+from judgerel_ray.stats.intervals.ends import t_quantile
+from judgerel_ray.stats.intervals.precision import smallest_enough
 from judgerel_ray.stats.intervals.shares import CorrectedValue, cluster_sums, paired_variance
 
 _PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])

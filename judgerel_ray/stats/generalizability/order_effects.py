@@ -16,6 +16,7 @@ from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    QuestionTerms,
     batches,
     checked_counts,
     coefficient_of_units,
@@ -35,7 +36,6 @@ from judgerel_ray.stats.intervals.interval import (
     coefficient_with_interval,
     student_interval,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 ORDER_EFFECTS = (
     "swap_consistency", "place_consistency", "position_bias", "first_place", "order_effect",

@@ -24,7 +24,7 @@ from judgerel_ray.stats.arguments import (
     clusters_of,
     scores_of,
 )
-from judgerel_ray.stats.counts import Floats, divide
+from judgerel_ray.stats.counts import Floats, QuestionTerms, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
 from judgerel_ray.stats.internal_consistency.scores import Matrix
@@ -37,7 +37,6 @@ from judgerel_ray.stats.intervals.interval import (
     resampled_interval,
     student_interval,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
 
 ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"]

@@ -1,16 +1,41 @@
-"""Where both ends of an interval lie by its error: on the scale itself, on another, in trials."""
+"""What an interval is laid with: its error, where both ends lie by it, and how few carry it.
+
+Ends lie on the scale itself, on another, or in trials. A coefficient of scores rests on differences
+between questions, which few questions may carry.
+
+Shape suffixes: U = units, V = distinct values, C = clusters (questions).
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.counts import CountStatistic, Floats, row_sums
 
 _MANY_TRIALS = 10**9
+FEWEST_CARRYING = 5.0
+"""Fewer effective questions are few: of 20 with normal scores, in one table of twenty."""
+SKEWED_CARRYING = 15.0
+"""Fewer are few where they lie on one side: of 30 with normal scores, in one table of ten."""
+_SKEWED = 1.645  # standard errors of the skewness of as many normal scores
+_MOST_COUNTED = 10_000  # questions whose distances are summed: up to there a second at worst
+
+
+def jackknife_error(left_out_C: Floats) -> float:
+    """Compute the standard error from values without each question in turn."""
+    n = left_out_C.size
+    return math.sqrt((n - 1) / n * float(((left_out_C - left_out_C.mean()) ** 2).sum()))
+
+
+def t_quantile(degrees: float, confidence: float) -> float:
+    """Give Student's t that a two-sided interval needs."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
 def student_ends(value: float, half: float) -> tuple[float, float, IntervalMethod]:
@@ -203,3 +228,99 @@ def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
     low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
     high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
     return low, high
+
+
+def effective_questions(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> float | None:
+    r"""Compute among how many questions the variance between questions is shared.
+
+    .. math:: n = \Big(\sum_q s_q\Big)^2 \Big/ \sum_q s_q^2
+
+    with :math:`s_q = \sum m_u (\bar x_u - \bar x)^2` over the units of a question: 20 questions
+    share it alike where n is 20; two low ones among them make it about 2, a normal sample 8. The
+    jackknife's influence of a question on ICC and alpha is this s but for a constant and for what
+    its replications scatter. Few of them say that another sample of questions might give another
+    value, not that this interval is off: samples that happen to hold no such question look like any
+    other, and there intervals fail (`bench/few_questions.py`).
+
+    None for names, which have no distances; where no two questions differ; and, of scores that are
+    counted by value, for more than ten thousand questions, which few hardly carry.
+
+    Shapes: ``counts`` (n_units, n_values), ``clusters`` (n_units,).
+    """
+    apart_U = _squared_distance_of_means(counts, clusters, statistic)
+    if apart_U is None:
+        return None
+    apart_C = np.bincount(clusters, np.maximum(apart_U, 0.0))
+    squares = float(apart_C @ apart_C)
+    return float(apart_C.sum()) ** 2 / squares if squares > 0 else None
+
+
+def carried_by_few(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic, n: float | None
+) -> bool:
+    """Tell whether few questions carry the variance between questions.
+
+    Fewer than five do; or fewer than fifteen that lie on one side of the others, so that the
+    skewness of their means is beyond 1.645 of its standard error under normal scores. One question
+    in ten that is low is told from normal scores by it best (docs/coverage.md).
+    """
+    if n is None or n < FEWEST_CARRYING or n >= SKEWED_CARRYING:
+        return n is not None and n < FEWEST_CARRYING
+    means = _unit_score_means(counts, statistic)
+    n_questions = n_distinct(clusters)
+    if means is None or n_questions <= 2:
+        return False
+    m_U, mean_U = means
+    apart_U = mean_U - m_U @ mean_U / m_U.sum()
+    squares, cubes = m_U @ apart_U**2, m_U @ apart_U**3
+    skewness = cubes * math.sqrt(m_U.sum()) / squares**1.5
+    error = 6 * (n_questions - 2) / ((n_questions + 1) * (n_questions + 3))
+    return bool(abs(skewness) > _SKEWED * math.sqrt(error))
+
+
+def _unit_score_means(counts: Floats, statistic: CountStatistic) -> tuple[Floats, Floats] | None:
+    """Number and mean of the scores of each unit; None where distances are not those of scores."""
+    if statistic.of_moments:
+        return counts[:, 0], counts[:, 1] / counts[:, 0]
+    if statistic.pairs is None or statistic.pairs.distances_VV is None:
+        return None
+    distances = statistic.pairs.distances_VV
+    value_V = np.sqrt(distances[0])  # scores are sorted, so all lie on one side of the first
+    if not np.allclose((value_V[:, None] - value_V) ** 2, distances):
+        return None
+    m_U = row_sums(counts)
+    mean_U: Floats = counts @ value_V / m_U
+    return m_U, mean_U
+
+
+def n_distinct(clusters: NDArray[np.intp]) -> int:
+    """Count the different ones among sorted clusters."""
+    return 1 + int(np.count_nonzero(np.diff(clusters))) if clusters.size else 0
+
+
+def _squared_distance_of_means(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> Floats | None:
+    """The number of scores of each unit times the squared distance of their mean from that of all.
+
+    Of distances that are no squares of differences, that between both distributions.
+    """
+    if not len(counts):
+        return None
+    if statistic.of_moments:
+        m, total, _ = counts.T
+        moved: Floats = (total - m * total.sum() / m.sum()) ** 2 / m
+        return moved
+    totals_V = counts.sum(axis=0)
+    if statistic.at_totals is not None:
+        statistic = statistic.at_totals(totals_V)
+    pairs = statistic.pairs
+    if pairs is None or pairs.distances_VV is None or clusters[-1] >= _MOST_COUNTED:
+        return None
+    m, pool_V = row_sums(counts), totals_V / totals_V.sum()
+    far_UV = counts @ pairs.distances_VV
+    inside = np.einsum("uv,uv->u", counts, far_UV) / m
+    distance: Floats = far_UV @ pool_V - inside / 2 - m * (pool_V @ pairs.distances_VV @ pool_V) / 2
+    return distance

@@ -31,16 +31,14 @@ from judgerel_ray.stats.counts import (
 )
 from judgerel_ray.stats.intervals.ends import (
     alike_ends,
+    carried_by_few,
+    effective_questions,
     is_uneven,
+    jackknife_error,
+    n_distinct,
     one_more_ends,
     share_ends,
     student_ends,
-)
-from judgerel_ray.stats.intervals.precision import (
-    carried_by_few,
-    effective_questions,
-    jackknife_error,
-    n_distinct,
     t_quantile,
 )
 
@@ -105,9 +103,9 @@ class Interval:
         out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
     n_effective : float or None
         Of scores: among how many questions the variance between them is shared
-        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`).
+        (:func:`judgerel_ray.stats.intervals.ends.effective_questions`).
     carried_by_few : bool
-        Whether those are few (:func:`judgerel_ray.stats.intervals.precision.carried_by_few`).
+        Whether those are few (:func:`judgerel_ray.stats.intervals.ends.carried_by_few`).
     """
 
     low: float | None = None

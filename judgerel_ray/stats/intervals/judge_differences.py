@@ -19,12 +19,11 @@ from math import exp, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.counts import Floats, QuestionTerms
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
-    QuestionTerms,
     Remembered,
     whole,
 )

@@ -18,16 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.arguments import check_choice, check_fraction, clusters_of
-from judgerel_ray.stats.counts import CountStatistic, Floats
+from judgerel_ray.stats.counts import CountStatistic, Floats, QuestionTerms
+from judgerel_ray.stats.intervals.ends import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
-from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
-from judgerel_ray.stats.intervals.question_statistic import (
-    QuestionStatistic,
-    QuestionTerms,
-    count_terms,
-    whole,
-)
+from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, count_terms, whole
 
 _FEW = 10
 _CARRYING = 5

@@ -16,9 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.arguments import check_fraction, check_one_length
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.ends import alike_ends, is_uneven, one_more_ends, trial_ends
+from judgerel_ray.stats.intervals.ends import (
+    alike_ends,
+    is_uneven,
+    one_more_ends,
+    t_quantile,
+    trial_ends,
+)
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, exact_where_alike
-from judgerel_ray.stats.intervals.precision import t_quantile
 
 
 def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:

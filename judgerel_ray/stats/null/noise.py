@@ -1,18 +1,24 @@
-"""The noise floor: what a coefficient shows when no verdict or score depends on its question.
+"""The noise floor: what a coefficient shows when no verdict depends on its question.
 
 The null permutes the group's own verdicts over its units at random; every unit keeps its number of
 verdicts and every value its total, so a coefficient that is high only because of its design
-(few questions, one dominating verdict) is seen to be. Continuous scores are permuted likewise.
+(few questions, one dominating verdict) is seen to be. Continuous scores are permuted likewise, in
+:mod:`.score_noise`.
 
-Shape suffixes: U = units, V = distinct values, N = ratings or scores, B = batch of permutations,
-R = rows or runs, T = terms, 3 = number, sum, sum of squares.
+There are three ways to the same distribution, and the cheapest is taken: shuffle all verdicts; draw
+the table of one unit after the other, which costs the same however many ratings a unit has; or
+place only the verdicts other than the most frequent one, which is left for the places that remain.
+Where there are many values, most of a shuffled table is empty, and only its runs are kept: the
+values of a unit that occur, with their numbers.
+
+Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of permutations, R = rows or
+runs, T = terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -20,9 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
-from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.arguments import check_at_least_1, check_one_length
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
@@ -35,27 +40,9 @@ from judgerel_ray.stats.counts import (
     term_sums,
 )
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
-from judgerel_ray.stats.null.pair_null import (
-    kernel_of_scores,
-    linear_null,
-    observed_pairs,
-    pair_floor,
-    permuted_moments,
-)
-from judgerel_ray.stats.null.permutation import (
-    CELLS,
-    Margins,
-    PermutedRuns,
-    Way,
-    choose_way,
-    margins_of,
-    permuted,
-    permuted_runs,
-)
+from judgerel_ray.stats.null.pair_null import observed_pairs, pair_floor
 
 _EMPTY = 4  # cells of a table for each rating, above which runs are cheaper than tables
-
-
 LABELS = 20_000_000
 """Verdicts permuted in all: about a second."""
 MOST_LABELS = 600_000_000
@@ -65,6 +52,14 @@ FEWEST = 199
 DENSE = 5_000
 """Ratings above which moments of pairs tell what permuting would, where the null is settled."""
 _RARE = 0.05  # share of all but the most frequent verdict below which draws may not tell
+CELLS = 2_000_000
+"""Numbers held at once in a batch."""
+_AT_ONCE = 199  # permutations in all, where they are dear
+_LARGEST = 10**9  # what numpy's hypergeometric draws are of
+_DRAW = 7  # a hypergeometric draw takes as long as shuffling so many verdicts
+_CALL = 400  # what numpy needs to begin a draw, for however many permutations at once
+_PLACED = 10  # and so does finding a place for one verdict and counting there
+Way = Literal["verdicts", "units", "minority"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +180,7 @@ def noise_floors(
     (:class:`.ClosedNull`). Where the skewness is above 0.1 or the
     excess kurtosis above 0.3 (a few units or a rare verdict decide), or may not be known, the
     verdicts are permuted after all, above 100 thousand ratings 199 times, up to 600 million of them
-    (three million ratings; more by the cheaper ways of :mod:`.permutation`): a
+    (three million ratings; more by the cheaper ways to permute): a
     minute or two. Beyond that there is a p up to a skewness of 0.5 and a kurtosis of 1, and none
     above. The result says which.
 
@@ -411,130 +406,179 @@ def floor_of(value: float, null: Floats, kind: NullMethod) -> NoiseFloor:
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, kind=kind)
 
 
-OfScores = Literal["icc1", "krippendorff_alpha"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margins:
+    """What all permutations have in common, in an order that neither units nor values shape."""
+
+    # Shape (n_units,). Ratings of each unit, ascending.
+    sizes_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    # Shape (n_values,). How often each value occurs, ascending.
+    totals_V: NDArray[np.int64]  # noqa: N815
+    # Shape (n_values,). The column each of them is of.
+    columns_V: NDArray[np.intp]  # noqa: N815
+
+    @property
+    def n(self) -> int:
+        """Ratings."""
+        return int(self.sizes_U.sum())
+
+    @property
+    def minority(self) -> int:
+        """Ratings other than the most frequent."""
+        return self.n - int(self.totals_V[-1]) if self.totals_V.size else 0
 
 
-def score_floor(
-    scores_N: ArrayLike,
-    unit_N: ArrayLike,
-    name: OfScores = "icc1",
-    *,
-    n_permutations: int = 999,
-    seed: int = 0,
-) -> NoiseFloor:
-    """Compute the null of ICC(1) or interval alpha of continuous scores.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PermutedTables:
+    """Tables of some permutations."""
 
-    Every unit keeps its number of scores; nothing is assumed of their distribution.
-
-    Parameters
-    ----------
-    scores_N : array-like of float, shape (n_scores,)
-        All scores; NaN is missing.
-    unit_N : array-like of int, shape (n_scores,)
-        The unit of each, numbered from 0.
-    name : {"icc1", "krippendorff_alpha"}
-        Of which coefficient.
-    n_permutations : int
-        Permutations asked for, at least 1.
-    seed : int
-        Seed of the permutations; the order of scores and units does not matter.
-
-    Returns
-    -------
-    NoiseFloor
-        Nothing where the coefficient is undefined.
-
-    Raises
-    ------
-    ValueError
-        If the scores are not finite, there is not one unit a score, or `n_permutations` is below 1.
-
-    Notes
-    -----
-    Above 20 million scores there are fewer permutations (not below 199). Above 100 thousand scores,
-    mean and spread over all permutations are exact (:func:`.permuted_moments`,
-    of squared differences), and `p` is from them and the skewness. Where that is above 0.1 or the
-    excess kurtosis above 0.3 (heavy tails, a few large units), up to three million scores are
-    permuted all the same, in about a minute; beyond, there is a p up to a skewness of 0.5 and a
-    kurtosis of 1, and none above.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> units = np.repeat(np.arange(20), 5)
-    >>> noise, judge = rng.normal(size=100), units + rng.normal(size=100)
-    >>> score_floor(noise, units).p > 0.05, score_floor(judge, units).p
-    (True, 0.001)
-    """
-    check_at_least_1("score_floor", n_permutations=n_permutations)
-    scores, units = _checked_scores(scores_N, unit_N)
-    statistic = moment_statistic(name)
-    sizes = np.bincount(units)
-    kept = sizes[units] >= 2
-    # Sorted, and in units of their spread: neither order nor scale may matter.
-    fixed = np.lexsort((scores[kept], units[kept]))
-    scores, units, sizes_U = scores[kept][fixed], units[kept][fixed], np.sort(sizes[sizes >= 2])
-    spread = scores.std() if scores.size else 0.0
-    if not spread > 0:
-        return NOTHING
-    scores = (scores - scores.mean()) / spread
-    sums = [np.bincount(units, scores**power) for power in range(3)]
-    total_T = statistic.terms(np.stack(sums, axis=1)).sum(axis=0)
-    value = float(statistic.value(total_T))
-    if np.isnan(value):
-        return NOTHING
-    scores = np.sort(scores)
-    if scores.size * FEWEST > LABELS:
-        null = _score_moments(scores, sizes_U, statistic, total_T)
-        if null is not None and (null.settled or not affordable(scores.size)):
-            return closed_floor(null)
-    permutations = min(n_permutations, max(FEWEST, LABELS // scores.size))
-    found = _permuted_scores(scores, sizes_U, statistic, permutations, np.random.default_rng(seed))
-    return floor_of(value, found, NullMethod.SCORE_PERMUTATIONS)
+    # Shape (n_permutations, n_rows, n_values). Rows of counts.
+    tables_BRV: Floats  # noqa: N815
+    # Shape (n_rows,). How many units have each row, where that is not one.
+    numbers_R: Floats | None = None  # noqa: N815
 
 
-def _checked_scores(scores_N: ArrayLike, unit_N: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
-    """Scores that are there, with their units."""
-    scores = np.asarray(scores_N, dtype=np.float64)
-    units = np.asarray(unit_N, dtype=np.int64)
-    check_one_length("score_floor", scores_N=scores, unit_N=units)
-    there = ~np.isnan(scores)
-    if np.isinf(scores).any():
-        raise ValueError("score_floor: scores_N must be finite or NaN")
-    if (units < 0).any():
-        raise ValueError("score_floor: unit_N must be numbers from 0 on")
-    return scores[there], units[there]
-
-
-def _score_moments(
-    scores_N: Floats, sizes_U: NDArray[np.int64], statistic: CountStatistic, total_T: Floats
-) -> ClosedNull | None:
-    """The null by its moments: squares about a unit's mean are those of pairs, over 2 m."""
-    less = 1 if statistic.name == "krippendorff_alpha" else 0
-    kernel = kernel_of_scores(scores_N)
-    mean, variance, *higher = permuted_moments(
-        sizes_U, lambda m: Fraction(1, 2 * (m - less)), kernel
+def margins_of(counts_UV: Floats) -> Margins:
+    """Sum a table both ways."""
+    totals = counts_UV.sum(axis=0).astype(np.int64)
+    columns = np.argsort(totals, kind="stable")
+    return Margins(
+        sizes_U=np.sort(counts_UV.sum(axis=1).astype(np.int64)),
+        totals_V=totals[columns],
+        columns_V=columns,
     )
-    moments = np.array([mean]), np.array([[variance]]), (higher[0], higher[1])
-    return linear_null(statistic, total_T, [WITHIN], *moments)
 
 
-def _permuted_scores(
-    scores_N: Floats,
-    sizes_U: NDArray[np.int64],
-    statistic: CountStatistic,
-    n_drawn: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """The coefficient of random permutations."""
-    starts_U = np.cumsum(sizes_U) - sizes_U
-    values = []
-    for size in batches(n_drawn, scores_N.size, CELLS):
-        permuted_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
-        moments_BU3 = np.empty((size, sizes_U.size, 3))
-        moments_BU3[..., 0] = sizes_U
-        moments_BU3[..., 1] = np.add.reduceat(permuted_BN, starts_U, axis=1)
-        np.square(permuted_BN, out=permuted_BN)
-        moments_BU3[..., 2] = np.add.reduceat(permuted_BN, starts_U, axis=1)
-        values.append(statistic.value(statistic.terms(moments_BU3).sum(axis=-2)))
-    return np.concatenate(values)
+def choose_way(margins: Margins) -> tuple[Way, int]:
+    """Choose a way to permute, with what one permutation costs in verdicts shuffled."""
+    n, units = margins.n, margins.sizes_U.size
+    costs: list[tuple[int, Way]] = [(n, "verdicts")]
+    if n < _LARGEST:
+        at_once = max(1, min(_AT_ONCE, CELLS // max(1, units * margins.totals_V.size)))
+        draw = max(_DRAW, _CALL // at_once)
+        costs.append((draw * units * max(1, margins.totals_V.size - 1), "units"))
+    costs.append((_PLACED * margins.minority + np.unique(margins.sizes_U).size, "minority"))
+    cost, way = min(costs)
+    return way, max(1, cost)
+
+
+def permuted(
+    margins: Margins, n_permutations: int, way: Way, rng: np.random.Generator, *, width: int
+) -> Iterator[PermutedTables]:
+    """Permute verdicts over units at random."""
+    if way == "minority":
+        for _ in range(n_permutations):
+            yield _minority_placed(margins, rng)
+        return
+    rows = margins.sizes_U.size * max(1, width)
+    wide = max(rows, margins.n) if way == "verdicts" else rows
+    draw = _tables_of_shuffled_verdicts if way == "verdicts" else _permuted_tables_drawn
+    for size in batches(n_permutations, wide, CELLS):
+        table = draw(margins, size, rng)
+        tables = np.empty(table.shape)
+        tables[..., margins.columns_V] = table
+        yield PermutedTables(tables_BRV=tables)
+
+
+def _tables_of_shuffled_verdicts(
+    margins: Margins, size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Tables from shuffled verdicts."""
+    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
+    unit_N, labels_BN = _units_and_permuted_values(margins, size, rng)
+    cell = (np.arange(size)[:, None] * n_units + unit_N) * n_values + labels_BN
+    table = np.bincount(cell.ravel(), minlength=size * n_units * n_values)
+    return table.reshape(size, n_units, n_values)
+
+
+def _units_and_permuted_values(
+    margins: Margins, size: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The unit of each rating, and the values that permutations give it."""
+    unit_N = np.repeat(np.arange(margins.sizes_U.size), margins.sizes_U)
+    labels_N = np.repeat(np.arange(margins.totals_V.size), margins.totals_V)
+    return unit_N, rng.permuted(np.tile(labels_N, (size, 1)), axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PermutedRuns:
+    """What occurs in some permutations: one run for each value that a unit received."""
+
+    n_permutations: int
+    # Shape (n_runs,). Which permutation and unit a run is of, sorted, and its number of ratings.
+    batch_R: NDArray[np.intp]  # noqa: N815  a shape, not a case
+    unit_R: NDArray[np.intp]  # noqa: N815
+    number_R: NDArray[np.intp]  # noqa: N815
+    # Shape (n_permutations, n_values). Sums over units of the share n_qv / m_q of each value, where
+    # units differ in their ratings.
+    shares_BV: Floats | None = None  # noqa: N815
+
+
+def permuted_runs(
+    margins: Margins, n_permutations: int, rng: np.random.Generator
+) -> Iterator[PermutedRuns]:
+    """Permute verdicts as the way "verdicts" of :func:`permuted` does, without laying tables out.
+
+    Time and memory are in proportion to ratings, however many values there are.
+    """
+    n, n_values, sizes_U = margins.n, margins.totals_V.size, margins.sizes_U
+    share_N = np.repeat(1 / np.maximum(sizes_U, 1), sizes_U)
+    for size in batches(n_permutations, max(n, n_values), CELLS):
+        unit_N, labels_BN = _units_and_permuted_values(margins, size, rng)
+        shares: Floats | None = None
+        if np.ptp(sizes_U):
+            cell = np.arange(size)[:, None] * n_values + margins.columns_V[labels_BN]
+            weight = np.tile(share_N, size)
+            summed = np.bincount(cell.ravel(), weight, size * n_values)
+            shares = summed.astype(np.float64, copy=False).reshape(size, n_values)
+        sorted_BN = np.sort(unit_N * n_values + labels_BN, axis=1)
+        first_R = np.flatnonzero(np.diff(sorted_BN, axis=1, prepend=-1))
+        yield PermutedRuns(
+            n_permutations=size,
+            batch_R=first_R // n,
+            unit_R=unit_N[first_R % n],
+            number_R=np.diff(first_R, append=size * n),
+            shares_BV=shares,
+        )
+
+
+def _permuted_tables_drawn(
+    margins: Margins, size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Tables drawn one unit and value after the other, from what is left of each value."""
+    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
+    table = np.zeros((size, n_units, n_values), dtype=np.int64)
+    left_VB = np.repeat(margins.totals_V[:, None], size, axis=1)
+    # Frequent values first: once a unit is full there is nothing to draw.
+    for unit, m in enumerate(margins.sizes_U.tolist()):
+        open_B, others_B = np.full(size, m), left_VB.sum(axis=0)
+        for value in range(n_values - 1, 0, -1):
+            others_B = others_B - left_VB[value]
+            got_B = rng.hypergeometric(left_VB[value], others_B, open_B)
+            table[:, unit, value] = got_B
+            open_B = open_B - got_B
+        table[:, unit, 0] = open_B
+        left_VB -= table[:, unit].T
+    return table
+
+
+def _minority_placed(margins: Margins, rng: np.random.Generator) -> PermutedTables:
+    """One permutation: rows with other than the most frequent value, and how many have no other."""
+    n_values = margins.totals_V.size
+    place_N = rng.choice(margins.n, size=margins.minority, replace=False)
+    unit_N = np.searchsorted(np.cumsum(margins.sizes_U), place_N, side="right")
+    touched, row_N = np.unique(unit_N, return_inverse=True)
+    label_N = np.repeat(np.arange(n_values - 1), margins.totals_V[:-1])
+    cell = row_N.reshape(-1) * n_values + label_N
+    rows_RV = np.bincount(cell, minlength=touched.size * n_values).reshape(-1, n_values)
+    size_R = margins.sizes_U[touched]
+    rows_RV[:, -1] = size_R - rows_RV.sum(axis=1)
+    sizes, numbers = np.unique(margins.sizes_U, return_counts=True)
+    pure_SV = np.zeros((sizes.size, n_values), dtype=np.int64)
+    pure_SV[:, -1] = sizes
+    left_S = numbers - np.bincount(np.searchsorted(sizes, size_R), minlength=sizes.size)
+    tables = np.empty((1, len(rows_RV) + sizes.size, n_values))
+    tables[0][:, margins.columns_V] = np.vstack([rows_RV, pure_SV])
+    return PermutedTables(
+        tables_BRV=tables, numbers_R=np.concatenate([np.ones(len(rows_RV)), left_S])
+    )

@@ -22,10 +22,9 @@ from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.arguments import check_at_least_1, check_fraction, check_shape
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import component_interval
-from judgerel_ray.stats.intervals.ends import trial_ends
+from judgerel_ray.stats.intervals.ends import t_quantile, trial_ends
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.mixing import drawn_together
-from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import clopper_pearson
 from judgerel_ray.stats.null.closed_null import shuffled_right
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor

@@ -18,8 +18,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts import Floats, divide, slices
-from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
+from judgerel_ray.stats.counts import Floats, QuestionTerms, divide, slices
+from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic
 
 Indices = NDArray[np.intp]
 _CELLS = 2_000_000  # weights held at once: 16 MB

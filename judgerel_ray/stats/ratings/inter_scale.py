@@ -21,6 +21,7 @@ from judgerel_ray.stats.arguments import check_fraction
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    QuestionTerms,
     coefficient_of_units,
     divide,
     row_means,
@@ -30,7 +31,6 @@ from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimat
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
-    QuestionTerms,
     count_terms,
     mean_terms,
     whole,

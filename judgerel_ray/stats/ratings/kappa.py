@@ -24,11 +24,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.arguments import check_one_length, clusters_of
-from judgerel_ray.stats.counts import Coefficient, Floats, batches, counts_from_ratings, divide
-from judgerel_ray.stats.intervals.ends import student_ends, trial_ends
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Floats,
+    QuestionTerms,
+    batches,
+    counts_from_ratings,
+    divide,
+)
+from judgerel_ray.stats.intervals.ends import jackknife_error, student_ends, t_quantile, trial_ends
 from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, resampled_interval
-from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 from judgerel_ray.stats.ratings.correlations import question_pairs
 

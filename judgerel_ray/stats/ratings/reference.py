@@ -22,11 +22,13 @@ from judgerel_ray.stats.arguments import check_choice, check_fraction, check_sha
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
+    QuestionTerms,
     checked_counts,
     counts_from_ratings,
     measure,
     row_means,
 )
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.interval import jackknife_interval, student_interval
 from judgerel_ray.stats.intervals.paired import (
     Difference,
@@ -34,11 +36,9 @@ from judgerel_ray.stats.intervals.paired import (
     estimate_by_question,
     left_out_difference,
 )
-from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
-    QuestionTerms,
     Remembered,
     mean_terms,
     whole,

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import Flag, Noted, NullMethod
 from judgerel_ray.stats.arguments import check_fraction, check_one_length, check_shape, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
-from judgerel_ray.stats.intervals.ends import logit_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import logit_ends, t_quantile
 from judgerel_ray.stats.null.closed_null import shuffled_right
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_fraction, clusters_of
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.ends import logit_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import logit_ends, t_quantile
 from judgerel_ray.stats.intervals.shares import clopper_pearson, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores
 

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.arguments import check_fraction, check_one_length, clusters_of
 from judgerel_ray.stats.counts import Floats, divide, slices
+from judgerel_ray.stats.intervals.ends import t_quantile
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
-from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
 

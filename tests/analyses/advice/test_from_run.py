@@ -128,7 +128,7 @@ def test_the_verbs_print_tables_and_json(files, capsys):
 
 
 def test_right_options_of_a_run_become_gold():
-    from judgerel_ray.analyses.reliability import from_run
+    from judgerel_ray.counting.gold import with_gold
     from judgerel_ray.counting.snapshot import Snapshot
 
     items = pl.DataFrame(
@@ -151,7 +151,7 @@ def test_right_options_of_a_run_become_gold():
     items.write_parquet(data)
     run.write_bytes("items.parquet", data.getvalue())
     judged = Snapshot(frame=frame, run=run)
-    found = from_run.with_gold(judged).frame.collect().sort("protocol", "item_id")
+    found = with_gold(judged).frame.collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, "x", None, "x"]
 
 

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.short import (
     FEW,
     by_judge,
@@ -20,13 +19,13 @@ from judgerel_ray.analyses.reliability.short import (
     lines_of,
     whole_judges,
 )
-from judgerel_ray.analyses.reliability.shown_groups import ShownGroup, grouped
+from judgerel_ray.analyses.reliability.short_tables import ShownGroup, grouped
 from judgerel_ray.analyses.reliability.verb import ReduceRequest
 from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import Labelled, all_verbs, command_on, spelled
-from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.measuring.lead_codes import LeadCode, lead
 from judgerel_ray.measuring.reliability import reduce_judgments
 
 VERBS = all_verbs()

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import gwet_ac1, icc1, krippendorff_alpha
-from judgerel_ray.stats.generalizability import facet_agreement, facet_null
+from judgerel_ray.stats.generalizability import facet_agreement
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
+    FacetTarget,
     crossed_ratings,
+    facet_floors,
     lay_out_levels,
     left_out_values,
     reproducibility,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.intervals.interval import student_interval
 
 
@@ -171,7 +172,7 @@ def test_closed_null_is_what_permutations_show(uneven, monkeypatch):
     facets = FacetLevels(items_U=items, levels_U=levels)
     wanted = [FacetTarget(name=name, n_categories=3) for name in PAIR_COEFFICIENTS]
     drawn = facet_floors(counts, facets, wanted, distances_VV=1 - np.eye(3))
-    monkeypatch.setattr(facet_null, "DENSE", 0)
+    monkeypatch.setattr(facet_agreement, "DENSE", 0)
     closed = facet_floors(counts, facets, wanted, distances_VV=1 - np.eye(3))
     for one, other in zip(drawn, closed, strict=True):
         assert other.mean == pytest.approx(one.mean, abs=0.25 * one.sd)

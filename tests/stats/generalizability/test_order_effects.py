@@ -7,10 +7,11 @@ import pytest
 
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
+    FacetTarget,
+    facet_floors,
     lay_out_levels,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     order_effect,
     position_bias,

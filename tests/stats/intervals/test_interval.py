@@ -30,17 +30,19 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
-from judgerel_ray.stats.intervals.ends import alike_ends, least_mean, share_ends
+from judgerel_ray.stats.intervals.ends import (
+    alike_ends,
+    carried_by_few,
+    effective_questions,
+    least_mean,
+    n_distinct,
+    share_ends,
+    t_quantile,
+)
 from judgerel_ray.stats.intervals.interval import (
     bootstrap_weights,
     ends_less_bias,
     student_interval,
-)
-from judgerel_ray.stats.intervals.precision import (
-    carried_by_few,
-    effective_questions,
-    n_distinct,
-    t_quantile,
 )
 
 

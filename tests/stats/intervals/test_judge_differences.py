@@ -9,14 +9,10 @@ import pytest
 from scipy.stats import t, ttest_rel
 
 from judgerel_ray.stats import count_statistic, count_terms, mean_of, rank_judges
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.intervals import judge_differences
 from judgerel_ray.stats.intervals.judge_differences import judge_difference, swap_test
-from judgerel_ray.stats.intervals.question_statistic import (
-    QuestionTerms,
-    Remembered,
-    mean_terms,
-    whole,
-)
+from judgerel_ray.stats.intervals.question_statistic import Remembered, mean_terms, whole
 
 mean = partial(mean_terms, "mean")
 

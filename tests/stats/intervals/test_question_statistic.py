@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import count_statistic, count_terms, jackknife_interval, mean_of
+from judgerel_ray.stats.intervals.ends import jackknife_error
 from judgerel_ray.stats.intervals.interval import student_interval
 from judgerel_ray.stats.intervals.paired import (
     estimate_by_question,
     left_out_difference,
     left_out_interval,
 )
-from judgerel_ray.stats.intervals.precision import jackknife_error
 from judgerel_ray.stats.intervals.question_statistic import mean_terms, whole
 
 mean = partial(mean_terms, "mean")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from bench.comparison_levels import levels, tables
 from judgerel_ray.stats import count_statistic, paired_difference, terms_difference
+from judgerel_ray.stats.counts import QuestionTerms
 from judgerel_ray.stats.intervals.judge_differences import question_kinds, swap_test
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
+from judgerel_ray.stats.intervals.question_statistic import count_terms
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
 

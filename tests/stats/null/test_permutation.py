@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.null import noise
-from judgerel_ray.stats.null.noise import noise_floors
-from judgerel_ray.stats.null.permutation import choose_way, margins_of, permuted
+from judgerel_ray.stats.null.noise import choose_way, margins_of, noise_floors, permuted
 
 COUNTS = np.array([[0.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
 WAYS = ("verdicts", "units", "minority")

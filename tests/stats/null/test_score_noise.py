@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import count_statistic, noise_floor, score_floor
-from judgerel_ray.stats.null import noise
+from judgerel_ray.stats.null import noise, score_noise
 
 NAMES = ("icc1", "krippendorff_alpha")
 COARSE = 39
@@ -34,7 +34,7 @@ def test_moments_are_those_of_permutations(monkeypatch, name, sizes, tailed):
     unit = np.repeat(np.arange(300), sizes)
     scores = rng.exponential(size=unit.size) if tailed else rng.normal(size=unit.size)
     permuted = score_floor(scores, unit, name)
-    monkeypatch.setattr(noise, "LABELS", 1000)
+    monkeypatch.setattr(score_noise, "LABELS", 1000)
     monkeypatch.setattr(noise, "MOST_LABELS", 0)
     closed = score_floor(scores, unit, name)
     assert (permuted.n_permutations, closed.n_permutations) == (999, 0)
@@ -65,7 +65,7 @@ HEAVY = {
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", HEAVY)
 def test_heavy_tails_are_permuted_or_have_no_p(monkeypatch, name, kind):
-    monkeypatch.setattr(noise, "LABELS", 199)
+    monkeypatch.setattr(score_noise, "LABELS", 199)
     scores, unit = HEAVY[kind](np.random.default_rng(5), 20_000), np.repeat(np.arange(4000), 5)
     permuted = score_floor(scores, unit, name)
     assert (permuted.n_permutations, permuted.method) == (
@@ -86,7 +86,7 @@ def test_heavy_tails_are_permuted_or_have_no_p(monkeypatch, name, kind):
 @pytest.mark.parametrize("sizes", [[5] * 400, [2] * 900 + [40] * 5])
 def test_noise_of_any_shape_is_called_noise(monkeypatch, kind, sizes):
     # As of 100,000 scores and more.
-    monkeypatch.setattr(noise, "LABELS", 199)
+    monkeypatch.setattr(score_noise, "LABELS", 199)
     rng, unit = np.random.default_rng(3), np.repeat(np.arange(len(sizes)), sizes)
     drawn = [HEAVY[kind](rng, unit.size) for _ in range(60)]
     drawn = [one for one in drawn if np.ptp(one) > 0]
@@ -102,7 +102,7 @@ def test_noise_of_any_shape_is_called_noise(monkeypatch, kind, sizes):
 @pytest.mark.parametrize("sigma", [0.5, 2.0])
 def test_heavy_tails_of_many_scores_are_called_noise(monkeypatch, sigma):
     # Moments where they tell, permutations where tails skew them: as of 100,000 scores and more.
-    monkeypatch.setattr(noise, "LABELS", 199 * 3000)
+    monkeypatch.setattr(score_noise, "LABELS", 199 * 3000)
     unit = np.repeat(np.arange(1020), [2] * 1000 + [100] * 20)
     draws = np.random.default_rng(8).lognormal(sigma=sigma, size=(80, unit.size))
     for name in NAMES:

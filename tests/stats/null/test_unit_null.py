@@ -5,7 +5,7 @@ import pytest
 
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.null.closed_null import unit_floor
-from judgerel_ray.stats.null.permutation import choose_way, margins_of, permuted
+from judgerel_ray.stats.null.noise import choose_way, margins_of, permuted
 
 # Units of few ratings are enumerated, those of many are drawn: then next to all of the term follows
 # from the totals of the values, and what is left must not drown in the noise of the draws.

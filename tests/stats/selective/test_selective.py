@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import acceptance_curve, clopper_pearson, risk_coverage
-from judgerel_ray.stats.intervals.ends import logit_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import logit_ends, t_quantile
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12

@@ -1,13 +1,12 @@
-"""Warnings about ambiguous columns and names of input files.
+"""Columns of input files that may mean something else: left out, or not read, and that is said.
 
 Columns may bear names of ours and mean something else: ``role`` and ``block`` choose rows, so they
-are ours only where they hold what ours hold, and are left out else. Names of items, judges and
-conditions may differ in spelling alone; they are kept apart.
+are ours only where they hold what ours hold, and are left out else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import get_args
 
@@ -15,12 +14,16 @@ import polars as pl
 
 from judgerel_ray.core import Role, SweepError
 from judgerel_ray.core.text import some_of
-from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYPED, is_no_value
-from judgerel_ray.counting.files.cells import is_nested
+from judgerel_ray.counting.columns import (
+    ALSO_CALLED,
+    OFTEN_CALLED,
+    OUT_OF,
+    TYPED,
+    is_nested,
+    is_no_value,
+)
 from judgerel_ray.counting.files.source import Source
-from judgerel_ray.counting.files.stray_rows import TOTALS
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.verdicts.spelling import distinct_words, folded
 
 _ROLES = frozenset(get_args(Role))
 _LONGEST = 4  # values told
@@ -97,6 +100,8 @@ _CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {
     "role": _sheet_column_as_roles,
     "block": _sheet_column_as_blocks,
 }
+UNDOUBTED = TYPED - {*_SELDOM, *_CHECKS}
+"""Columns that mean what their names say, and that all who read judgments look at."""
 
 
 def _sheet_column_not_read(
@@ -114,62 +119,6 @@ def _sheet_column_not_read(
             hint=f"rename the column; without a column {name} every row counts",
         )
     return f"column {name} is not read: {got}, and {_JUDGMENT_COLUMNS[name]}"
-
-
-ITEM = "item_id"
-_NAMES = {
-    "judge": "judges", ITEM: "items", "benchmark": "benchmarks", "criterion": "criteria",
-    "definition": "definitions", "scale": "scales", "template": "templates",
-    "responder": "responders",
-}  # fmt: skip
-_MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
-_SHOWN = 3
-SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(TOTALS)
-"""Whether a row is, by its item's name, one that sums up others."""
-
-
-def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
-    """Say which items, judges, criteria ... are probably one though spelled in several ways.
-
-    Examples
-    --------
-    >>> units = pl.DataFrame({"judge": ["GPT", "gpt "], "item_id": ["1", "2"]})
-    >>> names_kept_apart(units)
-    ("judges kept apart that differ in spelling alone: 'GPT' and 'gpt '",)
-    """
-    if units.height > _MOST_UNITS:
-        return ()
-    each = units.select(pl.col(name).cast(pl.String).unique().drop_nulls().implode()
-                        for name in _NAMES if name in units.columns)  # fmt: skip
-    several = [one.explode() for one in each if 1 < one.list.len().item() <= _MOST_NAMES]
-    if not several:
-        return ()
-    names = pl.concat([one.alias("name") for one in several]).to_frame()
-    keys = iter(names.select(_one_name(pl.col("name"))).to_series())
-    lines = []
-    for column in several:
-        alike: dict[str, list[str]] = {}
-        for name in column:
-            alike.setdefault(next(keys), []).append(name)
-        groups = [
-            " and ".join(distinct_words(sorted(one), quotes=repr))
-            for _, one in sorted(alike.items()) if len(one) > 1
-        ]  # fmt: skip
-        if groups:
-            listed = some_of(groups, _SHOWN, between="; ", others="and {n} more")
-            what = _NAMES[column.name]
-            lines.append(f"{what} kept apart that differ in spelling alone: {listed}")
-    return tuple(lines)
-
-
-def _one_name(name: pl.Expr) -> pl.Expr:
-    """What names have in common that are spelled in several ways; sheets drop leading zeros.
-
-    Numbers of sections are no numbers: 1.1 and 1.10 are two.
-    """
-    whole = name.str.replace(r"^(\s*[0-9]+)\.0*(\s*)$", "${1}${2}")
-    sections = whole.str.replace_all(r"([0-9])\.([0-9])", "${1}/${2}")
-    return folded(sections.str.replace_all(r"(^|[^0-9/])0+([0-9])", "${1}${2}"))
 
 
 def unread_lines(
@@ -324,119 +273,3 @@ TELL_APART = {
 """Names of columns without which rows of several conditions are taken for repeats of one. Not
 ``response`` and ``answer``, which mostly hold a judge's own reply."""
 _OFTEN_ELSE, _MOST_ORDERS = ("order", "position"), 24  # orders of four options
-
-
-def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
-    """Items that something holds of; none where it holds of all."""
-    names = units[ITEM].unique().to_frame()
-    found = names.filter(holds)[ITEM].cast(pl.String)
-    return [] if found.len() in (0, names.height) else found.sort().to_list()
-
-
-def unnamed_line(units: pl.DataFrame) -> str | None:
-    """Say which items are called by a word for no value, as programs write an id that is missing.
-
-    Examples
-    --------
-    >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
-    "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them out"
-    """
-    found = _items_among_others(units, is_no_value(pl.col(ITEM).cast(pl.String)))
-    if not found:
-        return None
-    what = "questions" if len(found) > 1 else "a question"
-    return (
-        f"counted as {what}: {', '.join(map(repr, found))}; if it stands for no id, give its rows "
-        "theirs or leave them out"
-    )
-
-
-def totals_line(units: pl.DataFrame) -> str | None:
-    """Say which items are probably lines of totals, as sheets end with them, and no questions.
-
-    Examples
-    --------
-    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
-    "counted as questions: 'TOTAL'; take the line out if it sums up others"
-    """
-    found = _items_among_others(units, SUMS_UP)
-    if not found:
-        return None
-    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
-    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"
-
-
-def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:
-    """Pair items that one side has alone with those of the other that differ in spelling alone.
-
-    Examples
-    --------
-    >>> spelled_otherwise(pl.Series(["1", "q", "z"]), pl.Series(["1.0", "q", "y"]))
-    [('1', '1.0')]
-    """
-    a, b = (names.cast(pl.String).drop_nulls().unique() for names in (items_a, items_b))
-    alone = [
-        one.filter(~one.is_in(other.implode())).alias("name").to_frame()
-        for one, other in ((a, b), (b, a))
-    ]
-    if max(one.height for one in alone) > _MOST_NAMES:
-        return []
-    keyed_a, keyed_b = (one.with_columns(key=_one_name(pl.col("name"))) for one in alone)
-    met = keyed_a.join(keyed_b, on="key", suffix="_b").sort("name", "name_b")
-    return list(
-        met.unique("name", keep="first", maintain_order=True).select("name", "name_b").rows()
-    )
-
-
-def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
-    """Say of two sides that are compared how many items differ between them in spelling alone.
-
-    Examples
-    --------
-    >>> otherwise_line(pl.Series(["1", "q"]), pl.Series(["1.0", "q"]))
-    "1 item of the two differs in spelling alone, and is left out on both sides: '1' and '1.0'"
-    """
-    pairs = spelled_otherwise(items_a, items_b)
-    if not pairs:
-        return None
-    # One more than is shown tells that there are others.
-    words = [" and ".join(distinct_words(one, quotes=repr)) for one in pairs[: _SHOWN + 1]]
-    some = some_of(words, _SHOWN, between="; ")
-    n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
-    left_out = "are left out" if len(pairs) > 1 else "is left out"
-    return f"{n} in spelling alone, and {left_out} on both sides: {some}"
-
-
-def nothing_shared(
-    items_a: pl.Series, items_b: pl.Series, where: Mapping[str, object]
-) -> SweepError:
-    """Make the refusal of two sides that have no item in common.
-
-    Examples
-    --------
-    >>> print(nothing_shared(pl.Series(["1", "2"]), pl.Series(["1.0"]), {}))
-    no item_id is in both: a has '1', '2'; b has '1.0'. Try: write item_id alike in both: '1', or \
-'1.0'
-    """
-    pairs = spelled_otherwise(items_a, items_b)
-    hint = "compare judgments of the same questions, with the same item_id letter by letter"
-    if pairs:
-        one, other = distinct_words(pairs[0], quotes=repr)
-        hint = f"write item_id alike in both: {one}, or {other}"
-    return SweepError(
-        f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",
-        where=where,
-        hint=hint,
-    )
-
-
-def some_names(names: pl.Series) -> str:
-    """Give the first few names in order.
-
-    Examples
-    --------
-    >>> some_names(pl.Series(["b", "a", "a", "c", "d"]))
-    "'a', 'b', 'c', ..."
-    """
-    known = names.cast(pl.String).drop_nulls().unique().sort()
-    return some_of([*map(repr, known.head(_SHOWN + 1))], _SHOWN)
