@@ -116,6 +116,8 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         roles_here = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
         if not (roles_here or {*VALUES} & roles or single == "feedback"):
             continue
+        if column.dtype == pl.String:  # no other text holds an object
+            column = column.filter(column.str.contains("{", literal=True))
         objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
         keys = list(dict.fromkeys(key for one in objects for key in one))
         inner = [value for one in objects for value in one.values() if value is not None]

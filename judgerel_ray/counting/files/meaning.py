@@ -288,7 +288,7 @@ class _Reader:
     def _is_verdict_place(self, place: str) -> bool:
         """Whether a place that is called after judges holds what they said."""
         rows, texts = self.begin, self._values(place)
-        is_marks = {*texts} <= MARKS
+        is_marks = {*texts.unique()} <= MARKS
         if is_marks and "*" in place:  # elements of one list are of one item
             column, path = parted(place, self.begin.columns)
             cells = enumerate(values_at(self.begin[column], path))
