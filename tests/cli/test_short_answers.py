@@ -19,6 +19,7 @@ from judgerel_ray.analyses.advice.tables import Needs
 from judgerel_ray.analyses.comparison.show import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short
+from judgerel_ray.analyses.gate.show import short_gate_blocks
 from judgerel_ray.analyses.selection.short import systems_short
 from judgerel_ray.blocks.blocks import Column, Table
 from judgerel_ray.blocks.short import MOST_ROWS, Remark, findings_of_row, short_blocks
@@ -234,11 +235,51 @@ def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, cap
     pl.concat(many).write_csv(path)
     assert main(["gate", str(path)]) == 4
     text = capsys.readouterr().out
-    assert "more met" in text
-    assert "in --full" in text
-    assert "(verdict: FAIL)" in " ".join(text.split())  # the worst come first
-    starts = ("krippendorff_alpha", "swap_consistency", "valid_rate")
-    assert sum(line.startswith(starts) for line in text.splitlines()) == MOST_ROWS
+    assert "10 more groups in --full" in text
+    table = [line for line in text.splitlines() if line.startswith(("first-", "reader-"))]
+    assert len(table) == MOST_ROWS
+    assert all("FAIL" in line for line in table[:15])  # the worst come first
+
+
+def _gated(required):
+    """Requirements of fourteen judges; the last is missed by every third."""
+    rows = []
+    for n in range(14):
+        for place, requirement in enumerate(required):
+            missed = place == len(required) - 1 and n % 3 == 0
+            rows.append(
+                {"judge": f"judge-{n}", "requirement": requirement, "missing": "category",
+                 "verdict": "FAIL" if missed else "PASS", "value": 0.25 if missed else 0.75,
+                 "coefficient": "accuracy", "conditions": "reproducibility", "low": 0.2,
+                 "high": 0.9, "limit": 0.5, "at_most": False, "reason": None}
+            )  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize("how", ["a column each", "counted"])
+def test_a_gate_of_many_judges_is_a_row_a_judge_and_shows_what_each_misses(how):
+    required = ["krippendorff_alpha >= .667", "accuracy >= .5"]
+    if how == "counted":  # as many as no terminal has columns for
+        required = [f"accuracy >= .{n} where benchmark=b{n}" for n in range(9)]
+    rows = _gated(required)
+    empty = judgerel_ray.gate(PAIRS).requirements.clear()
+    full = pl.DataFrame(
+        [{name: row.get(name) for name in empty.columns} for row in rows], schema=empty.schema
+    )
+    gated = replace(judgerel_ray.gate(PAIRS), requirements=full, verdict="FAIL")
+    text = printed(short_gate_blocks(gated, {}))
+    table = [line for line in text.splitlines() if line.startswith("judge-")]
+    assert len(table) == 14
+    assert len(text.splitlines()) <= 14 + 10
+    assert max(map(len, text.splitlines())) <= 80
+    if how == "counted":
+        assert table[0].split() == ["judge-0", "1", "8"]
+        missed = "- accuracy >= .8 where benchmark=b8: missed by judge-0, judge-3, judge-6, "
+        assert missed in " ".join(text.split())
+    else:
+        assert [line.split()[-2:] for line in table] == [["FAIL", "0.250"]] * 5 + (
+            [["PASS", "0.750"]] * 9
+        )
 
 
 def test_ratings_with_gaps_are_compared_though_alpha_comes_later():

@@ -241,7 +241,7 @@ def _advice_conditions_line(needs: Sequence[Row], alike: Sequence[Target]) -> It
         yield Paragraph(
             f"needed: judgments of a question for {targets}, {' or '.join(ways)}; "
             "for sure: by the low end of its interval",
-            kind="soft",
+            kind="below",
         )
 
 

@@ -370,7 +370,7 @@ def _conditions_below(firsts: Sequence[Row]) -> Iterator[Block]:
     under = dict.fromkeys(str(row["conditions"]) for row in firsts)
     drawn = [_CONDITIONS[one] for one in under if one in _CONDITIONS]
     if len({row["coefficient"] for row in firsts}) == 1:
-        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="soft")
+        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="below")
 
 
 def _difference_findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
