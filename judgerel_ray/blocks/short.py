@@ -181,11 +181,12 @@ def short_table(
     *,
     what: str = "group",
     names: Sequence[str] = (),
+    spare: Sequence[str] = (),
 ) -> list[Block]:
     """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
 
     `names` are the heads of columns that hold names, too: where the table is too wide they are
-    shortened, as those of the groups are.
+    shortened, as those of the groups are. `spare` are those of columns that are left out then.
 
     Examples
     --------
@@ -215,6 +216,9 @@ def short_table(
         for head, write in (heads | one_each | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
+    for head in spare:
+        if is_too_wide(table):
+            table = replace(table, columns=[one for one in table.columns if one.head != head])
     more = len(rows) - len(shown)
     left = [Paragraph(f"{count_of(more, f'more {what}')} in --full")] if more > 0 else []
     return [table, *left] if shown else []

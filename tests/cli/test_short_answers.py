@@ -118,6 +118,39 @@ def test_the_answer_fits_one_screen_and_names_a_next_command_that_runs(verb, out
     assert command or "PASS" in text
 
 
+MISSING = {"reduce": 18, "questions": 25}
+"""Lines of verbs that may print more, or fewer, than ``LINES`` of two judges with labels."""
+
+
+@pytest.mark.alike(8)
+@pytest.mark.parametrize("two_verdicts", [True, False])
+@pytest.mark.parametrize(
+    "verb",
+    "reduce gate agree questions select systems panels cascade advise compare correct".split(),
+)
+def test_labels_and_missing_verdicts_leave_it_one_screen(verb, two_verdicts, output, folder):
+    rows, rng = pl.read_parquet(folder / "answers.parquet"), np.random.default_rng(4)
+    again = pl.concat([rows.with_columns(replication=pl.lit(k)) for k in range(3)])
+    drawn = pl.Series(rng.random(again.height))
+    other = rng.choice([*"ABCD"], again.height)
+    again = again.with_columns(
+        verdict=pl.when(drawn > 0.9).then(pl.lit(None))
+        .when(drawn < 0.1).then(pl.Series(other)).otherwise("verdict"),
+    )  # fmt: skip
+    if two_verdicts:
+        right = pl.col("gold").is_in(["A", "B"])
+        good = pl.col("verdict").is_in(["A", "B"])
+        again = again.with_columns(gold=right.cast(pl.String), verdict=good.cast(pl.String))
+    again.write_parquet("gaps.parquet")
+    by = {"compare": ["--by", "judge"], "correct": ["--labels", "labels.csv"]}
+    labels = again.filter(replication=0, judge="opus").select("item_id", label="gold")
+    labels.head(40).write_csv("labels.csv")
+    text = output(verb, "gaps.parquet", *by.get(verb, []))
+    lines = text.rstrip("\n").splitlines()
+    assert len(lines) <= MISSING.get(verb, LINES)
+    assert max(map(len, text.partition("\nNext")[0].splitlines())) <= 80
+
+
 @pytest.mark.alike(8)
 @pytest.mark.parametrize("verb", OF_VERBS)
 def test_full_has_everything_and_json_is_the_same_either_way(verb, output):

@@ -324,9 +324,7 @@ def _needs_of_groups(groups: Mapping[str, Sequence[Row]], many: bool) -> str:
     for group, rows in groups.items():
         last = max(rows, key=lambda row: _most_questions([row]))
         text = _decided_by(last)
-        if (
-            len({_decided_by(row)[:10] for row in rows}) > 1
-        ):  # pass by one policy, fail by the other
+        if len({_decided_by(row)[:10] for row in rows}) > 1:  # one policy would pass, one fail
             text = f"would be decided with {more_words(last)}"
         ways.setdefault(text, []).append(group)
     return "; ".join(

@@ -8,7 +8,7 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.show import CASCADED, share, worth_line
 from judgerel_ray.analyses.panels.tables import Members, Stages
-from judgerel_ray.blocks.blocks import Block
+from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
@@ -31,11 +31,16 @@ from judgerel_ray.blocks.words import (
     costing,
     number,
     percent,
+    share_with_ends,
 )
 from judgerel_ray.core import count_of
 
 _RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
 _GAIN = "gain: over the member best on other questions; p: chance alone is as accurate"
+_CASCADE = (
+    "up to: a cascade within that budget for an answer; over random: gain over asking the next at "
+    "random; over alone: over the best judge alone for the same money"
+)
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -213,13 +218,18 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     columns = {
         "who answers": _cascade_point_name,
         _panel_cost_unit(every[0]): lambda row: costing(row["cost"]),
-        "accuracy [95 %]": share,
+        "accuracy [95 %]": lambda row: share_with_ends(
+            {"value": row["accuracy"], "low": row["low"], "high": row["high"]}
+        ),
         "over random": lambda row: share(row, "over_random"),
         "over alone": lambda row: share(row, "over_alone"),
     }
     return short_blocks(
-        f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
-        short_table(rows, groups, columns, what="row", names=["who answers"]),
+        f"the next judge is asked where confidence falls short; {asked} questions{groups.shared}",
+        [
+            *short_table(rows, groups, columns, what="row", names=["who answers"]),
+            Paragraph(_CASCADE, kind="below"),
+        ],
         findings,
         ("see what all of them are worth by votes", command),
         everyone=groups.labels.values(),
@@ -227,9 +237,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
 
 
 def _cascade_point_name(row: Row) -> str:
-    if "member" in row:
-        return f"{cell(row['member'])} alone"
-    return f"cascade, at most {costing(row['budget'])}"
+    return cell(row["member"]) if "member" in row else f"up to {costing(row['budget'])}"
 
 
 def _cascade_curve_points(curve: Sequence[Row]) -> list[Row]:

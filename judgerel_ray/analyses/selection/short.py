@@ -137,7 +137,7 @@ def _one_row_a_system(rows: Sequence[Row], groups: Groups) -> list[Block]:
 
 
 def _remarks_by_confidence(rows: Sequence[Row], groups: Groups, many: bool) -> list[Remark]:
-    """What forbids or weakens accepting: each once, then the systems and confidences it holds of."""
+    """What forbids or weakens accepting: each once, then where it holds."""
     found: dict[tuple[int, str], dict[str, dict[str, str]]] = {}
     confidences: dict[str, set[str]] = {}
     for row in rows:
