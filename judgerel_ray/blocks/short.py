@@ -22,6 +22,7 @@ from judgerel_ray.blocks.blocks import (
     numeric,
 )
 from judgerel_ray.blocks.columns import WIDTH, name_rooms
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import (
     NOISE,
     cell,
@@ -37,6 +38,9 @@ from judgerel_ray.core.short_names import LEAST_NAME, fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""
+SCREEN = 20
+"""Lines of a short answer of two groups."""
+_LEAST_ROOM = 8  # lines of findings, however many rows the tables have
 MOST_ROWS = 20
 """Rows of a table of the short answer; the others are counted."""
 _MOST_NAMED = 4  # groups that a finding names; of more it names one less and says how many
@@ -336,7 +340,8 @@ def short_blocks(
 ) -> list[Block]:
     """Put a short answer together: scope, tables, findings, and what to do next.
 
-    A step is what it does and its command; one without a command is left out.
+    A step is what it does and its command; one without a command is left out. Findings that only
+    weaken a number are counted where they would not fit a screen.
 
     Examples
     --------
@@ -344,13 +349,24 @@ def short_blocks(
     'Next, see all: judgerel reduce x.csv --full'
     """
     tables, findings, renamed = with_short_names(tables, [*findings])
-    lines = finding_lines(findings, [*map(renamed, everyone)])
-    return [
-        Paragraph(scope, kind="lead"),
-        *_without_unused_rows(tables, lines),
-        *([Lines(lines, kind="findings")] if lines else []),
-        *next_step(*steps),
-    ]
+    names = [*map(renamed, everyone)]
+    lines = finding_lines(findings, names)
+    decisive = finding_lines((one for one in findings if one.severity <= HARMFUL), names)
+    above = [Paragraph(scope, kind="lead"), *_without_unused_rows(tables, lines)]
+    step = next_step(*steps)
+    room = SCREEN - printed([*above, *step]).count("\n") - 2  # the last line, and a blank one
+    lines = _as_fit(lines, max(room, _LEAST_ROOM), len(decisive))
+    return [*above, *([Lines(lines, kind="findings")] if lines else []), *step]
+
+
+def _as_fit(lines: Sequence[str], room: int, n_kept: int) -> list[str]:
+    """As many findings as there is room for, of the first all, and how many are left."""
+    heights = [printed([Lines([line], kind="findings")]).count("\n") + 1 for line in lines]
+    n = len(lines)
+    while n > n_kept and sum(heights[:n]) + (n < len(lines)) > room:
+        n -= 1
+    more = [f"{count_of(len(lines) - n, 'more remark')}: --full"] if n < len(lines) else []
+    return [*lines[:n], *more]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ MISSING = {"reduce": 18, "questions": 25}
 @pytest.mark.parametrize("two_verdicts", [True, False])
 @pytest.mark.parametrize(
     "verb",
-    "reduce gate agree questions select systems panels cascade advise compare correct".split(),
+    "reduce gate agree questions select systems panels cascade advise compare correct".split(),  # noqa: SIM905
 )
 def test_labels_and_missing_verdicts_leave_it_one_screen(verb, two_verdicts, output, folder):
     rows, rng = pl.read_parquet(folder / "answers.parquet"), np.random.default_rng(4)
@@ -142,7 +142,10 @@ def test_labels_and_missing_verdicts_leave_it_one_screen(verb, two_verdicts, out
         good = pl.col("verdict").is_in(["A", "B"])
         again = again.with_columns(gold=right.cast(pl.String), verdict=good.cast(pl.String))
     again.write_parquet("gaps.parquet")
-    by = {"compare": ["--by", "judge"], "correct": ["--labels", "labels.csv"]}
+    by = {
+        "compare": ["--by", "judge"],
+        "correct": ["--labels", "labels.csv", "--positive", "true" if two_verdicts else "A"],
+    }
     labels = again.filter(replication=0, judge="opus").select("item_id", label="gold")
     labels.head(40).write_csv("labels.csv")
     text = output(verb, "gaps.parquet", *by.get(verb, []))
@@ -370,8 +373,8 @@ def test_fourteen_systems_are_a_row_each(verb, tmp_path, monkeypatch, capsys):
     _many().write_csv("many.csv")
     assert main([verb, "many.csv", "--resamples", "50"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    table = lines[next(i for i, line in enumerate(lines) if line.startswith(("judge", "system"))) :]
-    rows = table[1 : table.index("")]
+    table = "\n".join(lines).split("\n\n")[1]
+    rows = [line for line in table.splitlines() if "A-long" in line]
     assert len(rows) == 14
     assert len(lines) < 45
     names = [row.split()[0] for row in rows]

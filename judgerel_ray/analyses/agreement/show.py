@@ -93,7 +93,7 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
 
     `command` checks the same judgments against requirements; None of a frame.
     """
-    labels, pairs = tables["labels"], tables["pairs"]
+    labels, pairs = tables["labels"].filter(pl.col("n_items") > 0), tables["pairs"]
     many = labels.height > MOST_ROWS
     found = [*_label_agreement_table(_one_row_a_judge(labels) if many else labels)]
     names = [

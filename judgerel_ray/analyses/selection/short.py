@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.blocks import Block, Lines, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
     HARMFUL,
@@ -40,7 +40,7 @@ from judgerel_ray.core import count_of
 
 _SURE = 0.05
 _MOST_DECIDED = 6  # pairs of many whose differences are shown, the clearest first
-_MOST_WITH_ENDS = 2  # confidences whose intervals stand beside each other
+_LONGEST_SIDE = 40  # characters of a system's name; longer ones are numbered
 _ERRORS = "errors: share wrong, second less first, where both accept as many answers"
 _COUNTED = {"first": "first replies", "majority": "majorities"}
 _FEW = {
@@ -107,7 +107,7 @@ def _one_row_a_system(rows: Sequence[Row], groups: Groups) -> list[Block]:
     """Many systems: what is the same of every confidence once, then how well each ranks."""
     confidences = [*dict.fromkeys(str(row["confidence"]) for row in rows)]
     by_system = groups.apart(rows)
-    whole = len(confidences) <= _MOST_WITH_ENDS
+    whole = len(confidences) == 1  # intervals of several have no room beside each other
 
     def ranks(confidence: str) -> Callable[[Row], str]:
         def write(row: Row) -> str:
@@ -278,6 +278,13 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         tables["pairs"].iter_rows(named=True),
         key=lambda row: (row["p_holm"] is None, row["p_holm"] or 0),
     )
+    names = [*dict.fromkeys(cell(row[name]) for row in every for name in ("first", "second"))]
+    key = []
+    if len(every) <= MOST_ROWS and max(map(len, names), default=0) > _LONGEST_SIDE:
+        numbers = {name: f"system {n}" for n, name in enumerate(names, start=1)}
+        key = [Lines([f"{number}: {name}" for name, number in numbers.items()], kind="findings")]
+        every = [{**row, "first": numbers[cell(row["first"])],
+                  "second": numbers[cell(row["second"])]} for row in every]  # fmt: skip
     groups = groups_of(every, ["benchmark", "first", "second"])
     all_groups = groups_of(every, ["benchmark"])
     asked = span((row["n_questions"] for row in every), "shared question")
@@ -301,7 +308,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         findings = _remarks_on_many_pairs(every)
     else:
         shown = short_table(every, ungrouped, columns, what="pair", names=["first", "second"])
-        shown += [Paragraph(_ERRORS, kind="below")] if by else []
+        shown += [*([Paragraph(_ERRORS, kind="below")] if by else []), *key]
         findings = [
             one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])
         ]
