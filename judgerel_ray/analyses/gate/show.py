@@ -178,7 +178,7 @@ def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
     ]
     if len(kept) in (0, len(verdicts)):
         return f"{'every' if not kept else 'no'} group misses a requirement"
-    return f"nothing missed: {named(kept, most=MOST_ROWS)}"
+    return f"nothing missed: {named(kept)}"
 
 
 def _narrow_gate_table(table: Table, groups: Sequence[str]) -> tuple[Table, dict[str, str]]:
@@ -198,7 +198,9 @@ def _narrow_gate_table(table: Table, groups: Sequence[str]) -> tuple[Table, dict
     names = fitted_names(groups, _room_of_groups(table))
     brief = dict(zip(groups, names, strict=True))
     columns = [
-        replace(one, cells=[brief[cell] for cell in one.cells]) if one.head == _GROUP else one
+        replace(one, cells=[brief.get(cell, cell) for cell in one.cells])
+        if one.head == _GROUP
+        else one
         for one in table.columns
     ]
     return replace(table, columns=columns, fits=True), brief
@@ -223,7 +225,13 @@ def _briefly(required: str) -> str:
 
 
 def _requirement_pairs_table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
-    """Requirements, a line each; beside each its value with missing verdicts left out."""
+    """Requirements, a line each; beside each its value with missing verdicts left out.
+
+    One of which no group has a value, such as reproducibility that was not asked for, is one line.
+    """
+    known = {row["requirement"] for row in rows if row["value"] is not None}
+    of_all = {row["requirement"]: row for row in rows if row["requirement"] not in known}
+    rows = [row for row in rows if row["requirement"] in known or row is of_all[row["requirement"]]]
     pairs: list[list[Row]] = []
     for row in rows:
         before = pairs[-1][0] if pairs else {}
@@ -233,11 +241,21 @@ def _requirement_pairs_table(gated: Gated, rows: Sequence[Row], names: Sequence[
         else:
             pairs.append([row])
     table = _requirement_table(gated, [first for first, *_ in pairs], names)
-    beside = [_value_beside(*pair) for pair in pairs]
-    if not any(beside):
-        return table
-    columns = [*table.columns, Column(head=_LEFT_OUT, cells=[one or "-" for one in beside])]
-    caption = f"{table.caption}; {_LEFT_OUT}: the value without missing verdicts"
+    beside = [_value_beside(*pair) or "-" for pair in pairs]
+    policies = {missing_policy(row) for row, *_ in pairs if row["value"] is not None} - {"-"}
+    columns, caption = [*table.columns], table.caption
+    if len(policies) == 1:
+        columns = [one for one in columns if one.head != _MISSING]
+    if {*beside} != {"-"}:
+        columns.append(Column(head=_LEFT_OUT, cells=beside))
+        caption += f"; {_LEFT_OUT}: the value without missing verdicts"
+    elif policies == {_LEFT_OUT}:
+        caption += f"; missing verdicts are {_LEFT_OUT}"
+    alike = [len(pair) == 1 and pair[0] in of_all.values() for pair in pairs]
+    columns = [
+        replace(one, cells=["all" if a else text for a, text in zip(alike, one.cells, strict=True)])
+        if one.head == _GROUP else one for one in columns
+    ]  # fmt: skip
     return replace(table, columns=columns, caption=caption)
 
 

@@ -533,7 +533,10 @@ def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
     )
     return short_blocks(
         f"agreement of ratings with {reference}: {asked} questions{groups.shared}",
-        [*short_table(rows, groups, columns, what="row"), Paragraph(meaning, kind="below")],
+        [
+            *short_table(rows, groups, columns, what="row", spare=[*columns][:2:-1]),
+            Paragraph(meaning, kind="below"),
+        ],
         [one for row in every for one in _rating_reference_remarks(row, groups, first)],
         ("see how far the ratings repeat themselves", command),
         everyone=groups.labels.values(),
