@@ -35,6 +35,7 @@ from judgerel_ray.counting.files.layout import (
 from judgerel_ray.counting.files.named_judges import MARKS, names_nobody
 from judgerel_ray.counting.files.names import (
     BARE,
+    ROLES,
     STATED,
     called_of,
     column_flag,
@@ -51,6 +52,7 @@ from judgerel_ray.counting.files.names import (
     is_named_element,
     is_numbered_thing,
     is_of_people,
+    is_plain_model,
     is_question,
     is_seed,
     is_side_column,
@@ -67,8 +69,6 @@ _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
-_NAMED_VALUE = ("name", "value")
-"""Columns that mean something together alone: a metric's name and its value."""
 _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 """A number behind the name of a judge, which may be of that name: ``claude-3``."""
 _UNNAMED = "no name of judgments"
@@ -274,11 +274,11 @@ class _Reader:
                        for item in self._places.get("item_id", ()))
             ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
-            there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
+            there = [one for one in there if not is_plain_model(one)]
         if role == "judge":
             there = [one for one in there if not self._is_verdict_place(one)]
         if role == "judge" and len(there) > 1:
-            there = [one for one in there if key_of(one) != "model"] or there
+            there = [one for one in there if not is_plain_model(called_of(one))] or there
         there = [one for one in there if one not in self.taken]
         if len(there) == 1:
             self._take(role, there[0])
@@ -349,9 +349,11 @@ class _Reader:
     def _named_value(self) -> dict[str, str]:
         """A metric's name beside its value, which mean something together alone, by role."""
         by_key = {key_of(name): name for name in self.begin.columns}
-        if set(_NAMED_VALUE) - set(by_key):
+        named = ["name", *map(key_of, ROLES["criterion"])]
+        name = next((by_key[one] for one in named if one in by_key), None)
+        value = by_key.get("value")
+        if name is None or value is None:
             return {}
-        name, value = by_key["name"], by_key["value"]
         is_stated = value in (self.stated.get(role) for role in VALUES)
         if not self.is_choice(name) or (value in self.taken and not is_stated):
             return {}

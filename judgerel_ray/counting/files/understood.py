@@ -24,6 +24,7 @@ from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_
 from judgerel_ray.counting.files.counted_rows import (
     BY_VERDICT,
     COUNT,
+    marks_of_one,
     one_of_several,
     one_row_a_reply,
 )
@@ -52,6 +53,7 @@ from judgerel_ray.counting.files.names import (
     is_aggregate,
     is_answer,
     is_named_element,
+    is_plain_model,
     is_question,
     is_side_column,
     names_by_pattern,
@@ -135,6 +137,7 @@ def understood(
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
+    meaning = _marks_told(source, meaning)
     _refuse_counts(source, meaning)
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
@@ -195,6 +198,27 @@ def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
         return []
     entries = source.rows.select(pl.col(ENTRY)).collect().to_series()
     return [ENTRY] if entries.n_unique() < entries.len() else []
+
+
+def _marks_told(source: Source, meaning: Meaning) -> Meaning:
+    """The meaning with the way to read columns of 0 and 1 of which each row has one 1.
+
+    One of them alone is refused as the verdict: it would join all that the others tell apart.
+    """
+    read = next((role for role in VALUES if role in meaning.columns), None)
+    if read in meaning.stated or meaning.siblings or COUNT in meaning.stated:
+        return meaning
+    place, marks = marks_of_one(source)
+    if place is None or (read and meaning.columns[read] not in marks):
+        return meaning
+    if read is None:
+        return replace(meaning, ways=((COUNT, place), *meaning.ways))
+    raise ColumnsMissing(
+        f"each row has one 1 in the columns {quote_names(marks)}, which may name its verdict",
+        where=source.where,
+        hint=f"{column_flag(COUNT, place)}, where they do; "
+        f"{column_flag(read, meaning.columns[read])}, where it is of that column alone",
+    ).of(meaning)
 
 
 def _refuse_counts(source: Source, meaning: Meaning) -> None:
@@ -322,10 +346,10 @@ def _paths_name_files(source: Source) -> bool:
 
 def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) -> str:
     """What columns may be in which rows of one item differ."""
-    item, name = meaning.columns["item_id"], names[0]
-    plain = [one for one in (item, *names) if "." not in one and ":" not in one]
+    item, name = meaning.columns.get("item_id"), names[0]
+    plain = [one for one in (item, *names) if one and "." not in one and ":" not in one]
     asked = []
-    if len(plain) > len(names):  # all of them may stand in one column of the item
+    if item and len(plain) > len(names):  # all of them may stand in one column of the item
         what = "they are" if len(names) > 1 else "it is"
         asked.append(f"{column_flag('item_id', ','.join(plain))}, where {what} of the question")
     if is_answer(name.rpartition(".")[2]):
@@ -342,10 +366,24 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     taken |= {*meaning.siblings.facets} if meaning.siblings else set()
     if name.rpartition(".")[2] == "name" or is_named_element(name):
         asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
+    if (answerer := _answerer(meaning)) and is_named_element(name):
+        called = rows.select(pl.col(name).drop_nulls().unique()).collect(engine="streaming")
+        place = 0 if facet_of(called.to_series()) == "judge" else len(asked)
+        asked.insert(place, f"{column_flag('judge', name)} {answerer}, where it says who judged")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
     return "; ".join(asked)
+
+
+def _answerer(meaning: Meaning) -> str:
+    """The flag by which a column that is read as the judge, and called a model, says who answered.
+
+    Nothing where another column says who answered, or where the judge is stated.
+    """
+    place = meaning.columns.get("judge", "")
+    is_free = not {"responder", "judge"} & {*meaning.stated} and "responder" not in meaning.columns
+    return column_flag("responder", place) if is_free and is_plain_model(place) else ""
 
 
 _EVENTS = {"event_id", "sample_id", "type", "data"}
