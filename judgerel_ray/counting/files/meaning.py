@@ -583,7 +583,7 @@ class _Reader:
                 )
             )
             known = [set(roles_of(one)) for one in parts]
-            if whole := roles_of(before + after):
+            if not after.strip("_-. ") and (whole := roles_of(before)):
                 known = [set(whole)]
             what = set(roles_of(after.strip("_-. "))).union(*known)
             # A word of another thing numbers that: turn1_score, answer1_score, model1_score.

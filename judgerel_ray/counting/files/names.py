@@ -574,6 +574,7 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if is_bare and sorted(map(int, inner)) in ([*range(len(inner))], [*range(1, len(inner) + 1)]):
         several.insert(0, several.pop(3))  # numbered from the first on, as repeats are
         several[1:1] = ["option_order"] * (len(inner) == _TWO)
+    known = known or next((role for role in roles_of(word) if role in several), None)
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
@@ -591,7 +592,8 @@ def _runs_of(names: Sequence[str]) -> list[str]:
         return []
     begin, _ = in_common(heads) or ("", "")
     is_number = all(re.fullmatch(r"\d+(\.\d+)?", one[len(begin) :]) for one in heads)
-    facets = ("temperature",) if is_number else ("judge", "criterion", "responder", "template")
+    told = [role for role in roles_of(begin.strip("_-. ")) if role not in _VALUES]
+    facets = (*told, "temperature")[:1] if is_number else ("judge", "criterion", "responder", "template")
     begin, end = begin if is_number else "", next(iter(ends))
     return [f"{begin}{{{one}}}{end}{{replication}}"
             for one in facets]  # fmt: skip

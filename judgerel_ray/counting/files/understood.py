@@ -695,6 +695,8 @@ def _unreadable_sheet_refusal(
         may_join = part in ("item_id", REPLICATION)
         plain = may_join and not any({*".:,"} & {*one} for one in found)
         several = [*found, ",".join(found)] if plain else found
+        if part == REPLICATION and "item_id" in meaning.lacking:
+            part, several = "item_id", found  # one of them names items, as `sample` may
         hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
