@@ -21,7 +21,14 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
-from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
+from judgerel_ray.counting.files.cells import (
+    is_nested,
+    leaves,
+    mark_between,
+    parsed_cell,
+    parted,
+    values_at,
+)
 from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.layout import (
     REPLICATION,
@@ -132,6 +139,7 @@ class _Reader:
             several = {f"{name}.1", f"{name}_2", f"{name}2", f"{name} 2"} & {*columns}
             first = {f"{name}_1", f"{name}1", f"{name} 1"} & {*columns}
             is_one_of_several = name in VALUES and bool(several) and not first
+            is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
                 self.roles.setdefault(name, self._all_of(name))
                 self.taken.add(name)
@@ -248,6 +256,13 @@ class _Reader:
                     continue
                 for role in roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
+            # A text that holds several values may be a list of them, or one value.
+            every = f"{name}.*"
+            roles = [] if inside else [one for one in roles_inside(every) if one in VALUES]
+            if roles and not self.is_number(name) and mark_between(column):
+                for role in roles:
+                    places = found.setdefault(role, [])
+                    places += [one for one in (every, name) if one not in places]
         return found
 
     def _inside(self, column: pl.Series) -> list[tuple[str, str]]:
@@ -519,7 +534,8 @@ class _Reader:
     def _ways(self) -> tuple[tuple[str, str], ...]:
         """Places by which columns are read that say not what they are, side by side or alone."""
         opened = [one for role in VALUES for one in self.open.get(role, ())]
-        if self.patterns or (opened and not in_common(opened)):
+        is_alike = in_common(opened) and {*opened} <= self._texts.keys()
+        if self.patterns or (opened and not is_alike):
             return tuple(self.patterns)
         free = opened or [
             name for name, why in self._unused().items()
@@ -531,7 +547,7 @@ class _Reader:
                 and self._texts[name].n_unique() > 1
                 and not self._inside(self.begin[name])]  # fmt: skip
         rated = [name for name in free if self.is_number(name)
-                 and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
+                 and (self._comes_again(name) or self._texts[name].str.contains("[.,]").any())
                  ]  # fmt: skip
         worded = [name for name in free if name not in rated and self.is_choice(name)
                   and self._comes_again(name)]  # fmt: skip
@@ -682,12 +698,24 @@ class _Reader:
                 # Of lists those alone whose elements are judgments: others hold something else.
                 places += [place for place in leaves(self.begin[name])
                            if "*" not in place or place.rpartition("*")[0] in lists]  # fmt: skip
+        places += [
+            f"{name}.*" for name in self.begin.columns
+            if lists and name not in self.taken and self._is_beside(name, lists[0][:-1])
+        ]  # fmt: skip
         read = {part for place in self.roles.values() for part in re.split("[,:]", place)}
         return tuple(
             name for name in places
             if name not in read and name not in (self.taken if name in self.begin.columns else ())
             and not self._tells_nothing(name)
         )  # fmt: skip
+
+    def _is_beside(self, name: str, other: str) -> bool:
+        """Whether a column holds lists of single values, as long in each row as those of another."""
+        inside = [place for place, _ in self._inside(self.begin[name])]
+        if other not in self.begin.columns or inside != [f"{name}.*"]:
+            return False
+        lengths = ([*map(len, values_at(self.begin[one], ["*"]))] for one in (name, other))
+        return len({*map(tuple, lengths)}) == 1
 
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
