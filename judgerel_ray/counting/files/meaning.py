@@ -78,6 +78,9 @@ _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
 _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 """A number behind the name of a judge, which may be of that name: ``claude-3``."""
+_LEADING = r":^\W*(\w+)"
+"""Takes the first word of a text, where it stands behind a place."""
+_FEW_WORDS = 5  # with which texts begin that say a verdict first
 _UNNAMED = "no name of judgments"
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
@@ -564,7 +567,18 @@ class _Reader:
             if item in self._texts and not self._is_key(item, number="item_id"):
                 places = [one for one in places if "{replication}" not in one]
             ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
-        return tuple(ways)
+        return tuple(ways or self._by_leading_words())
+
+    def _by_leading_words(self) -> Iterator[tuple[str, str]]:
+        """Places by which texts are read that begin with one of a few words: ``Yes, it does``."""
+        for name, why in self._unused().items():
+            texts = self._texts.get(name)
+            if texts is None or not (why == _UNNAMED or is_answer(name) or roles_of(name)):
+                continue
+            words = texts.str.extract(_LEADING[1:], 1).str.to_lowercase()
+            n = words.n_unique()
+            if 1 < n <= _FEW_WORDS and not words.has_nulls() and words.is_duplicated().all():
+                yield "verdict", f"{name}{_LEADING}"
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
