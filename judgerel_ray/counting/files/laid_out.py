@@ -70,7 +70,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     names = rows.collect_schema().names()
     # As cells are merged from the begin on, what has none there is looked at no further.
     merged = [name for name in (*_MERGED, "item_id") if name in names]
-    if any(rows.head(SAMPLE).select(pl.col(merged).is_null().any()).collect().row(0)):
+    if any(rows.head(SAMPLE).select(_is_blank(name).any() for name in merged).collect().row(0)):
         if not meaning.is_numbered and meaning.siblings is None:
             rows, lines = _without_nothing(
                 rows, {*meaning.columns} & {"item_id", REPLICATION, *VALUES}

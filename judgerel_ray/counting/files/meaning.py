@@ -353,7 +353,8 @@ class _Reader:
                 continue
             stem = re.sub(r"[_\-. ]*\d+$", "", name)
             is_repeat = stem != name and (REPLICATION in roles_of(stem) or len(stem) == 1)
-            is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
+            words = (*parts, stem, stem.removesuffix("s"))
+            is_value = any(set(roles_of(part)) & set(VALUES) for part in words)
             is_value |= bool(patterns_of([name]))
             one_value = self._texts[name].n_unique() < 2  # a threshold, say
             if one_value or not (is_repeat or is_value or any(map(is_metric, (name, *parts)))):
@@ -724,7 +725,7 @@ class _Reader:
         )  # fmt: skip
 
     def _is_beside(self, name: str, other: str) -> bool:
-        """Whether a column holds lists of single values, as long in each row as those of another."""
+        """Whether a column holds lists of single values, each as long as that of another."""
         inside = [place for place, _ in self._inside(self.begin[name])]
         if other not in self.begin.columns or inside != [f"{name}.*"]:
             return False

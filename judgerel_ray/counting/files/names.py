@@ -535,10 +535,10 @@ def in_common(names: Sequence[str]) -> tuple[str, str] | None:
 
 def _whole_words(begin: str, rests: Sequence[str]) -> str:
     """What names begin with, cut where a word or a number ends that goes on in any of the names."""
-    firsts = {one[:1] for one in rests}
-    if begin[-1:].isdecimal() and any(map(str.isdecimal, firsts)):
+    firsts, last = {one[:1] for one in rests}, begin[-1:]
+    if last.isdecimal() and any(map(str.isdecimal, firsts)):
         return begin.rstrip("0123456789")
-    if begin[-1:].islower() and any(map(str.islower, firsts)):
+    if any(all(map(kind, (last, one))) for kind in (str.islower, str.isupper) for one in firsts):
         return begin[: max((one.end() for one in re.finditer(r"[_\-. :/]+", begin)), default=0)]
     return begin
 
@@ -593,7 +593,8 @@ def _runs_of(names: Sequence[str]) -> list[str]:
     begin, _ = in_common(heads) or ("", "")
     is_number = all(re.fullmatch(r"\d+(\.\d+)?", one[len(begin) :]) for one in heads)
     told = [role for role in roles_of(begin.strip("_-. ")) if role not in _VALUES]
-    facets = (*told, "temperature")[:1] if is_number else ("judge", "criterion", "responder", "template")
+    several = ("judge", "criterion", "responder", "template")
+    facets = (*told, "temperature")[:1] if is_number else several
     begin, end = begin if is_number else "", next(iter(ends))
     return [f"{begin}{{{one}}}{end}{{replication}}"
             for one in facets]  # fmt: skip

@@ -218,7 +218,9 @@ def _marks_told(source: Source, meaning: Meaning) -> Meaning:
         where=source.where,
         hint=f"{column_flag(COUNT, place)}, where they do; "
         f"{column_flag(read, meaning.columns[read])}, where it is of that column alone",
-    ).of(meaning)
+    ).of(replace(meaning, ways=((COUNT, place),), columns={
+        role: one for role, one in meaning.columns.items() if role != read
+    }))  # fmt: skip
 
 
 def _refuse_counts(source: Source, meaning: Meaning) -> None:
