@@ -151,7 +151,8 @@ def layout(
             else:
                 row[f"{value}s"] = values
             rows.append(row)
-    if draw.random() < 0.15 and kind != "marks":  # a column that fits as well, of which nobody can know
+    # A column that fits as well, of which nobody can know.
+    if draw.random() < 0.15 and kind != "marks":
         trap = draw.choice(("second", "version"))
         second = "judgement" if verdict.lower() != "judgement" else "decision"
         for n, row in enumerate(rows):
