@@ -11,7 +11,6 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import TYPED
-from judgerel_ray.counting.files.cells import is_nested
 from judgerel_ray.counting.files.layout import SAMPLE, VALUES
 from judgerel_ray.counting.files.names import (
     WORDS,
@@ -31,6 +30,7 @@ BY_VERDICT = "{verdict}"
 _ROW = "__row"
 _CHOSEN = frozenset(("win", "wins", "won"))
 _SEVERAL = 2
+_TEXT_OR_TRUTH = (pl.String, pl.Boolean)
 _MOST_REPLIES = 50_000_000
 
 
@@ -123,9 +123,11 @@ def marks_of_one(source: Source) -> tuple[str | None, list[str]]:
     >>> marks_of_one(Source(rows=rows))
     ('{verdict}_reply', ['good_reply', 'other_reply'])
     """
-    names = source.rows.collect_schema().names()
+    kinds = source.rows.collect_schema()
+    names = kinds.names()
     free = [name for name in names if {*roles_of(name)} <= {*VALUES} and not is_side_column(name)
             and not any(map(is_of_people, (name, *chain(*halves(name)))))]  # fmt: skip
+    free = [name for name in free if kinds[name].is_numeric() or kinds[name] in _TEXT_OR_TRUTH]
     begin = source.rows.select(free).head(SAMPLE).collect(engine="streaming")
     each = begin.select(_mark(pl.col(one.name)) for one in begin.iter_columns() if _is_mark(one))
     for first in each:
@@ -160,7 +162,7 @@ def _mark(cell: pl.Expr) -> pl.Expr:
 
 def _is_mark(column: pl.Series) -> bool:
     """Whether a column holds 0 and 1, or false and true, and both of them."""
-    if is_nested(column.dtype) or column.name in TYPED:
+    if column.name in TYPED:
         return False
     mark = column.to_frame().select(_mark(pl.col(column.name))).to_series()
     return mark.n_unique() == _SEVERAL and not mark.has_nulls()

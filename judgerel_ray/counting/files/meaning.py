@@ -345,6 +345,7 @@ class _Reader:
 
     def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Columns that would be judgments beside others of their shape, and stand alone."""
+        known = {parted(place, self.begin.columns)[0] for place in known}
         for name in self.begin.columns:
             if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
