@@ -67,6 +67,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     patterns_like,
     patterns_of,
+    places_of,
     roles_inside,
     roles_of,
 )
@@ -82,6 +83,7 @@ _LEADING = r":^\W*(\w+)"
 """Takes the first word of a text, where it stands behind a place."""
 _FEW_WORDS = 5  # with which texts begin that say a verdict first
 _UNNAMED = "no name of judgments"
+_MANY = 4  # columns that are of items each, and tell none
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
 
@@ -144,17 +146,22 @@ class _Reader:
             is_one_of_several = name in VALUES and bool(several) and not first
             is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
-                self.roles.setdefault(name, self._all_of(name))
+                if (place := self._all_of(name)) is None:
+                    continue
+                self.roles.setdefault(name, place)
                 self.taken.add(name)
 
-    def _all_of(self, name: str) -> str:
-        """A column, or all elements of its lists where nothing else numbers repeats."""
+    def _all_of(self, name: str) -> str | None:
+        """A column, or all elements of its lists where nothing else numbers repeats.
+
+        None where it holds objects of something else, as `judge` may what the judge said.
+        """
         is_list = name in VALUES and REPLICATION not in self.begin.columns
         inside = leaves(self.begin[name])
         if name in FACETS and inside:  # who is an object with a name
             called = [f"{name}.{one}" for one in ("name", "id", "model")]
             named = [one for one in called if one in inside]
-            return inside[0] if len(inside) == 1 else next(iter(named), name)
+            return inside[0] if len(inside) == 1 else next(iter(named), None)
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -542,9 +549,13 @@ class _Reader:
         is_alike = in_common(opened) and {*opened} <= self._texts.keys()
         if self.patterns or (opened and not is_alike):
             return tuple(self.patterns)
+        unused = self._unused()
+        of_items = [one for one in unused
+                    if "item_id" in chain(*map(roles_of, chain(*halves(one))))]  # fmt: skip
+        of_items = of_items if len(of_items) < _MANY else []  # a column an item
         free = opened or [
-            name for name, why in self._unused().items()
-            if (why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name)))))
+            name for name, why in unused.items()
+            if (why == _UNNAMED and name not in of_items)
             or (is_answer(name) and self.is_choice(name))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
@@ -554,15 +565,15 @@ class _Reader:
         rated = [name for name in free if self.is_number(name)
                  and (self._comes_again(name) or self._texts[name].str.contains("[.,]").any())
                  ]  # fmt: skip
-        worded = [name for name in free if name not in rated and self.is_choice(name)
-                  and self._comes_again(name)]  # fmt: skip
+        worded = [name for name in free if name not in rated and self.is_choice(name)]
         held = {name: {*self._texts[name]} for name in worded}
         known = Counter(chain(*held.values()))
         # What stands side by side has values in common.
-        worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
+        beside = [one for one in worded if any(known[text] > 1 for text in held[one])]
+        alone = sorted(filter(self._comes_again, worded), key=lambda one: len(held[one]))
         ways = []
-        for role, names in (("score", rated), ("verdict", worded)):
-            places = _places_of(names)
+        for role, names in (("score", rated), ("verdict", beside or alone)):
+            places = names if names is alone else places_of(names)
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             item = self.roles.get("item_id", "")
@@ -777,14 +788,3 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
-
-
-def _places_of(names: Sequence[str]) -> Sequence[str]:
-    """Places of columns that may hold judgments: side by side, or alone by a word of one."""
-    if len(names) < 2 or in_common(names):
-        return patterns_like(names) if len(names) > 1 else names
-    of_value = [one for one in names
-                if any({*roles_of(part)} & {*VALUES} for part in chain(*halves(one)))]  # fmt: skip
-    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
-    several = [stem for stem, n in stems.items() if n > 1]
-    return of_value or [*several, *patterns_like(names)]

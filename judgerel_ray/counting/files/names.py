@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from shlex import quote
 
@@ -153,7 +154,8 @@ ANSWERS = (
 REQUESTS = ("request_id", "call_id", "span_id", "uuid")
 """Which request a row came of: another one for every judgment."""
 ANNOTATORS = ("annotator", "annotator_id", "expert", "worker", "worker_id", "experte", "anotador",
-              "annotateur", "标注员")  # fmt: skip
+              "annotateur", "标注员", "email", "email_address", "e_mail_adresse", "respondent",
+              "participant")  # fmt: skip
 """Who among people judged, where rows differ in it."""
 CATEGORIES = (
     "task", "problem", "question", "case", "frage", "aufgabe", "fall", "beispiel", "题目",
@@ -580,6 +582,23 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     return [f"{begin}{{{one}}}{end}" for one in several]
 
 
+def places_of(names: Sequence[str]) -> Sequence[str]:
+    """Places of columns that may hold judgments: side by side, or alone by a word of one.
+
+    Examples
+    --------
+    >>> places_of(["raw_verdict", "tone"]), places_of(["gpt-4o", "claude-3"])
+    (['raw_verdict'], ['{judge}', '{responder}'])
+    """
+    if len(names) < 2 or in_common(names):
+        return patterns_like(names) if len(names) > 1 else names
+    of_value = [one for one in names
+                if any({*roles_of(part)} & _VALUES for part in chain(*halves(one)))]  # fmt: skip
+    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
+    several = [stem for stem, n in stems.items() if n > 1]
+    return of_value or [*several, *patterns_like(names)]
+
+
 def _runs_of(names: Sequence[str]) -> list[str]:
     """Patterns of runs of several things, by what the things may be: ``t0_run1``, ``t1_run1``."""
     found = [one for name in names if (one := _RUN_OF.fullmatch(name))]
@@ -652,7 +671,8 @@ def roles_inside(place: str) -> list[str]:
         roles = {*roles_of(above[-1]), *roles_of(f"{above[-1]}_id")}
         return ["item_id"] if "item_id" in roles else []
     if called == "name" and above:  # of a metric or a judge, in a list of them
-        of_these = {*roles_of(above[-1].removesuffix("s"))}
+        one = above[-1].removesuffix("s")
+        of_these = {*([] if is_plain_model(one) else roles_of(one))}
         of_these |= {*roles_of(above[-1].partition("_")[0].removesuffix("s"))} - {"judge"}
         return [role for role in ("criterion", "judge") if role in of_these]
     if called == "value":

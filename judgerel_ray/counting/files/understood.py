@@ -659,12 +659,19 @@ def _is_score(rows: Sequence[Sequence[object]]) -> bool:
     return is_number and len({*map(str, values)}) > 1
 
 
-def _may_be_items(source: Source, name: str) -> bool:
-    """Whether a column has a value in every row, and several."""
-    if name not in (begin := source.rows.head(SAMPLE).select(name).collect()).columns:
-        return False
-    cells = begin.to_series()
-    return is_nested(cells.dtype) or (cells.n_unique() > 1 and not cells.null_count())
+def _places_of_items(source: Source, name: str) -> list[str]:
+    """A column with a value in every row, and several; or such places inside its cells."""
+    begin = source.rows.head(SAMPLE).collect()
+    if name not in begin.columns:
+        return []
+    cells = begin[name]
+    if not is_nested(cells.dtype):
+        return [name] if cells.n_unique() > 1 and not cells.null_count() else []
+    each = {
+        one: [cell for row in values_at(cells, _path(one, name)) for cell in row]
+        for one in leaves(cells) if "*" not in one
+    }  # fmt: skip
+    return [one for one, found in each.items() if len({*map(str, found)}) > 1 and None not in found]
 
 
 def _unreadable_sheet_refusal(
@@ -710,20 +717,21 @@ def _unreadable_sheet_refusal(
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
-            ids = [
-                one
-                for one in free
-                if facet_of([one]) is None
-                and not is_aggregate(one)
-                and one not in {place for _, place in facts}
-                and _may_be_items(source, one)
-            ]
+            taken = [place for _, place in facts]
+            may = [
+                place for one in free if facet_of([one]) is None and not is_aggregate(one)
+                for place in _places_of_items(source, one)
+            ]  # fmt: skip
+            # Where all may be verdicts, the one with the most values names items.
+            ids = [one for one in may if one not in taken] or [
+                one for one in taken[:0:-1] if one in may
+            ][:1]  # fmt: skip
             ids.sort(key=lambda one: (not is_question(one), is_side_column(one)))
             items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             # The first item with each verdict, then what else may be the item.
             both = [f"{items[0]} {column_flag(role, place)}" for role, place in facts
-                    if "{item_id}" not in place] if ids else []  # fmt: skip
+                    if "{item_id}" not in place and place != ids[0]] if ids else []  # fmt: skip
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join([*both[:_MOST_QUOTED], *items[1:]] if both else items)
             hint += f"; {ways}" if ways and not both else ""
