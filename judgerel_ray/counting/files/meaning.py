@@ -67,7 +67,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     patterns_like,
     patterns_of,
-    places_of,
+    places_side_by_side,
     roles_inside,
     roles_of,
 )
@@ -573,7 +573,7 @@ class _Reader:
         alone = sorted(filter(self._comes_again, worded), key=lambda one: len(held[one]))
         ways = []
         for role, names in (("score", rated), ("verdict", beside or alone)):
-            places = names if names is alone else places_of(names)
+            places = names if names is alone else places_side_by_side(names)
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             item = self.roles.get("item_id", "")

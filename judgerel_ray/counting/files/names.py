@@ -582,12 +582,12 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     return [f"{begin}{{{one}}}{end}" for one in several]
 
 
-def places_of(names: Sequence[str]) -> Sequence[str]:
+def places_side_by_side(names: Sequence[str]) -> Sequence[str]:
     """Places of columns that may hold judgments: side by side, or alone by a word of one.
 
     Examples
     --------
-    >>> places_of(["raw_verdict", "tone"]), places_of(["gpt-4o", "claude-3"])
+    >>> places_side_by_side(["raw_verdict", "tone"]), places_side_by_side(["gpt-4o", "claude-3"])
     (['raw_verdict'], ['{judge}', '{responder}'])
     """
     if len(names) < 2 or in_common(names):
