@@ -223,6 +223,8 @@ _MOST_JOINTS = 8
 _TWO = 2  # orders
 _NUMBER_OF = re.compile(r"(.+?)(?:no|nr|num|number|nummer|index|idx)")
 _NUMBERED = ("item_id", "replication")
+_WRAPPERS = ("row", "data", "fields")
+"""What records stand in that other things are said beside."""
 
 
 @lru_cache(maxsize=4096)
@@ -667,7 +669,7 @@ def roles_inside(place: str) -> list[str]:
     """What a value inside an object may be: the id of another thing is no question's."""
     called = called_of(place)
     above = [one for one in place.split(".")[:-1] if one != "*"]
-    if called == "id" and above:  # the id of an example is an example_id
+    if called == "id" and above and above[-1] not in _WRAPPERS:  # of an example: example_id
         roles = {*roles_of(above[-1]), *roles_of(f"{above[-1]}_id")}
         return ["item_id"] if "item_id" in roles else []
     if called == "name" and above:  # of a metric or a judge, in a list of them
