@@ -351,7 +351,7 @@ def _needs_of_groups(groups: Mapping[str, Sequence[Row]], many: bool) -> str:
 
 
 def _most_questions(rows: Sequence[Row]) -> float:
-    return max(float(row["more_questions"] or MOST_QUESTIONS) for row in rows)
+    return max(cast(float, row["more_questions"] or MOST_QUESTIONS) for row in rows)
 
 
 def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
