@@ -73,7 +73,7 @@ What the tables show that is not luck:
 
 - *Fleiss' kappa at alpha 0* is Krippendorff's alpha less a known bias:
   kappa = alpha - (1 - kappa) / (questions x replications). About the value as it is the interval of
-  20 questions x 100 covered in 89 %. The value stays as it is, marked *biased at this size* (as is
+  20 questions x 100 covered in 89 %. The value stays as it is, marked *biased* (as is
   entropy where it is), a mark the tables do not count.
 - *Percent agreement of two replications*, where it is high, is a share of few trials (20 questions,
   3 of them split). Cut at 1, its plain interval covered in 87 %: a sample of fewer splits has

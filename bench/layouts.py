@@ -6,7 +6,7 @@ Judgments are drawn by a seed and written in one of the layouts that people keep
 repeat, a judge or both, lists, objects, JSON, a file each), with names as people write them and
 columns beside them. What is read is held against what was drawn. Prints how many layouts were read,
 how many were asked about, of which kinds, and the seeds of those read otherwise; ends with 1 if
-there is any. 2,000 of other seeds are read by ``tests/laws/test_layouts.py``.
+there is any. 2,800 of other seeds are read by ``tests/laws/test_layouts.py``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ KINDS = ("long", "long", "unnumbered", "runs", "judges", "list", "objects", "jso
          "metrics", "named values", "a file a judge", "a file a run")  # fmt: skip
 MORE = ("judges and runs", "judges and orders", "keyed", "keyed lists", "keyed metrics",
         "metrics in words", "id of the row", "seeds", "two columns", "ragged")  # fmt: skip
+TOLD = ("marks", "numbered judges", "nested", "metric and value", "bars", "lists beside",
+        "merged")  # fmt: skip
 
 
 def truth(draw: random.Random) -> list[dict]:
@@ -101,7 +103,9 @@ def layout(
     for one in known:
         groups.setdefault((one["item"], one["judge"]), []).append(one["value"])
     rows: list[dict] = []
-    if kind in MORE:
+    if kind in TOLD:
+        rows = told_layout(draw, kind, known, {"item": item, "judge": judge, "repeat": repeat})
+    elif kind in MORE:
         rows = wide_layout(draw, kind, known, {"item": item, "verdict": verdict, "judge": judge})
     elif kind in ("orders", "metrics", "named values", "a file a judge", "a file a run"):
         rows = other_layout(draw, kind, known, {"item": item, "verdict": verdict, "judge": judge})
@@ -147,13 +151,15 @@ def layout(
             else:
                 row[f"{value}s"] = values
             rows.append(row)
-    if draw.random() < 0.15:  # a column that fits as well, of which nobody can know
+    # A column that fits as well, of which nobody can know.
+    if draw.random() < 0.15 and kind != "marks":
         trap = draw.choice(("second", "version"))
         second = "judgement" if verdict.lower() != "judgement" else "decision"
         for n, row in enumerate(rows):
             row |= {second: draw.choice("AB")} if trap == "second" else {
                 "prompt_version": f"v{n % 2}"}  # fmt: skip
-    beside(draw, rows, set(rows[0]))
+    if kind != "merged":  # in whose empty cells nothing else may stand
+        beside(draw, rows, set(rows[0]))
     order = [name for name in rows[0] if name != "__item"]
     draw.shuffle(order)
     return kind, [{name: row[name] for name in order} for row in rows]
@@ -241,6 +247,53 @@ def wide_layout(
     return found
 
 
+def told_layout(
+    draw: random.Random, kind: str, known: list[dict], names: dict[str, str]
+) -> list[dict]:
+    """Layouts in which marks, numbers, objects or lists beside each other tell what was judged."""
+    value = "score" if known[0]["rated"] else "verdict"
+    judges = [*dict.fromkeys(one["judge"] for one in known)]
+    words = sorted({str(one["value"]) for one in known})
+    mark = draw.choice(("is_{}", "{}", "{}_reply"))
+    between = draw.choice("|;")
+    listed = draw.choice(("judges", "graders", "who"))
+    lists: dict[str, list[dict]] = {}
+    rows: dict[tuple, dict] = {}
+    last: tuple = ()
+    for one in known:
+        told, who, said = one["item"], one["judge"], one["value"]
+        key = (told, one["repeat"]) if kind == "numbered judges" else (told, who, one["repeat"])
+        row = rows.setdefault(key, {"__item": told})
+        if kind == "marks":
+            row |= {names["item"]: told, names["judge"]: who, names["repeat"]: one["repeat"]}
+            row |= {mark.format(f"word {word}"): int(str(said) == word) for word in words}
+        elif kind == "numbered judges":
+            row |= {names["item"]: told, names["repeat"]: one["repeat"]}
+            row[f"judge{1 + judges.index(who)}_{value}"] = said
+        elif kind == "nested":
+            row |= {"example": {"id": told, "text": "so"}, "evaluation": {value: said},
+                    "meta": {"run": one["repeat"], "judge": {"name": who}}}  # fmt: skip
+        elif kind == "metric and value":
+            row |= {names["item"]: told, "trial": one["repeat"],
+                    "metric": metric(known, who), "value": said}  # fmt: skip
+        elif kind == "merged":
+            row |= {names["item"]: "" if last[:1] == (told,) else told,
+                    names["judge"]: "" if last == (told, who) else who,
+                    names["repeat"]: one["repeat"], value: said}  # fmt: skip
+            last = (told, who)
+        else:
+            lists.setdefault(told, []).append(one)
+    if kind not in ("bars", "lists beside"):
+        return [*rows.values()]
+    return [
+        {"__item": told, names["item"]: told, listed: [one["judge"] for one in each],
+         f"{value}s": [one["value"] for one in each]} if kind == "lists beside" else
+        {"__item": told, names["item"]: told, names["judge"]: who,
+         f"{value}s": between.join(one["value"] for one in each if one["judge"] == who)}
+        for told, each in lists.items() for who in ([""] if kind == "lists beside" else judges)
+    ]  # fmt: skip
+
+
 def metric(known: list[dict], judge: str) -> str:
     """A criterion in place of a judge."""
     return METRICS[[*dict.fromkeys(one["judge"] for one in known)].index(judge)]
@@ -303,7 +356,10 @@ def wrong_and_asked(
         if kind in ("orders", "judges and orders"):  # hold two
             known = [one for one in known if one["repeat"] < 2]
         told = dict.fromkeys(one["judge"] for one in known)
-        if kind in ("metrics", "named values", "keyed metrics", "metrics in words"):
+        if kind == "numbered judges":
+            told = {judge: f"judge{n}" for n, judge in enumerate(told, 1)}
+        if kind in ("metrics", "named values", "keyed metrics", "metrics in words",
+                    "metric and value"):  # fmt: skip
             told = {judge: metric(known, judge) for judge in told}
         got, is_apart = found
         right = Counter(
@@ -322,14 +378,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100_000, help="the first seed")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    half = given.first + given.layouts // 2
+    third = given.layouts // 3
     wrong: list[str] = []
     asked: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for seeds, kinds in (
-            (range(given.first, half), KINDS),
-            (range(half, given.first + given.layouts), MORE),
-        ):
+        for n, kinds in enumerate((KINDS, MORE, TOLD)):
+            seeds = range(given.first + n * third, given.first + (n + 1) * third)
             misread, refused = wrong_and_asked(seeds, Path(folder), kinds)
             wrong += misread
             asked += refused

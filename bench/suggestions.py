@@ -4,7 +4,7 @@
 
 Layouts of ``bench/layouts.py`` are reduced, and every flag and command that a message names is
 tried as it is printed, three steps deep. Prints which suggestions led to no numbers; ends with 1 if
-there is any. 400 layouts of other seeds and all sheets of ``tests/cases/sheets`` are tried by
+there is any. 600 layouts of other seeds and all sheets of ``tests/cases/sheets`` are tried by
 ``tests/laws/test_suggestions.py``.
 """
 
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from bench.layouts import KINDS, MORE, layout, truth, write
+from bench.layouts import KINDS, MORE, TOLD, layout, truth, write
 from judgerel_ray.cli import main as judgerel
 
 FLAG = re.compile(r"--(?:column|verdict-names|repeats) (?:'[^']*'|[^\s;)]+)|--leading-word")
@@ -77,10 +77,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100_000, help="the first seed")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    half, end = given.first + given.layouts // 2, given.first + given.layouts
+    third, found = given.layouts // 3, []
     with tempfile.TemporaryDirectory() as folder:
-        found = dead_ends_of_layouts(range(given.first, half), Path(folder))
-        found += dead_ends_of_layouts(range(half, end), Path(folder), MORE)
+        for n, kinds in enumerate((KINDS, MORE, TOLD)):
+            seeds = range(given.first + n * third, given.first + (n + 1) * third)
+            found += dead_ends_of_layouts(seeds, Path(folder), kinds)
     print(f"{given.layouts:,} layouts: {len(found):,} suggestions lead to no numbers")
     print("\n".join(found[:20]))
     sys.exit(bool(found))

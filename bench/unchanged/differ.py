@@ -12,12 +12,22 @@ from typing import Any
 from bench.unchanged.spelling import EXPECTED, fields_today
 
 WITHIN = 1e-9
+NOT_NAMES = {
+    "estimator", "statistic", "interval", "interval_method", "no_interval", "null_method", "band",
+    "undefined", "lead", "reason", "standing", "how", "method", "split", "run", "a", "b", "error",
+}  # fmt: skip
+"""Texts of a row that say how a number was made, or where its judgments lie."""
+NUMBERS_THAT_NAME = {"temperature", "n_members", "bin", "option_order", "replication"}
+PROGRESS = re.compile(r"^judgerel: \d[\d,]* of .* left\b.*$", re.MULTILINE)
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*\d|\d)?\.?\d+(?:e[-+]?\d+)?(?![\w])")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place of one case: ``kind`` is number, missing, new, text, length, code or wording."""
+    """One place of one case.
+
+    ``kind`` is number, missing, new, row missing, row new, text, length, code or wording.
+    """
 
     case: str
     field: str
@@ -78,10 +88,16 @@ class Found:
                 else:
                     yield from self._of_json(case, place, before[key], now[key], of)
         elif isinstance(before, list) and isinstance(now, list):
-            if len(before) != len(now):
-                yield Difference(case, where, "length", len(before), len(now))
-            for one, other in zip(before, now, strict=False):
-                yield from self._of_json(case, f"{where}.#" if where else "#", one, other, of)
+            place = f"{where}.#" if where else "#"
+            pairs, gone, came = matched(before, now)
+            if len(before) - len(gone) != len(now) - len(came):
+                yield Difference(case, where, "length", len(before), len(now), of)
+            for row in gone:
+                yield Difference(case, place, "row missing", row, None, _coefficient(row, of))
+            for row in came:
+                yield Difference(case, place, "row new", None, row, _coefficient(row, of))
+            for one, other in pairs:
+                yield from self._of_json(case, place, one, other, of)
         elif _is_number(before) and _is_number(now):
             self.numbers += 1
             if not isclose(before, now, rel_tol=WITHIN, abs_tol=1e-12):
@@ -93,10 +109,44 @@ class Found:
                 yield Difference(case, where, kind, before, now, of)
 
 
+def matched(
+    before: list[Any], now: list[Any]
+) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
+    """Rows of both by what names them, wherever they stand; those of one alone, before and now.
+
+    Lists of other things, rows of which no names are known to both, and as many rows of one as of
+    the other that nothing pairs, are paired by place.
+    """
+    rows = [*before, *now]
+    names = [
+        name for name in (rows[0] if rows and isinstance(rows[0], dict) else {})
+        if name not in NOT_NAMES
+        and all(isinstance(row, dict) and name in row for row in rows)
+        and (name in NUMBERS_THAT_NAME or all(row[name] is None or isinstance(row[name], str)
+                                              for row in rows))
+    ]  # fmt: skip
+    if not names:
+        return list(zip(before, now, strict=False)), [], []
+    held: dict[tuple[object, ...], list[Any]] = {}
+    for row in before:
+        held.setdefault(tuple(row[name] for name in names), []).append(row)
+    pairs, came = [], []
+    for row in now:
+        alike = held.get(tuple(row[name] for name in names))
+        if alike:
+            pairs.append((alike.pop(0), row))
+        else:
+            came.append(row)
+    gone = [row for alike in held.values() for row in alike]
+    if len(gone) == len(came):  # as where a name is called otherwise
+        return [*pairs, *zip(gone, came, strict=True)], [], []
+    return pairs, gone, came
+
+
 def explanation(one: Difference) -> str | None:
     """Why a difference was meant; None where nobody says so."""
     for other in EXPECTED:
-        if other.explains(one.case, one.field, one.kind, of=one.of, before=one.before):
+        if other.explains(one.case, one.field, one.kind, of=one.of, before=one.before, now=one.now):
             return other.reason
     return None
 
@@ -112,8 +162,8 @@ def lines_of(found: Found, most: int) -> Iterator[str]:
             yield f"... and {len(groups) - most} kinds more"
             break
         one, cases = all_[0], len({other.case for other in all_})
-        yield f"{kind.upper():8} {view}: {where or 'exit'}  ({len(all_)} in {cases} cases)"
-        yield f"         {one.case}: {_short(one.before)} -> {_short(one.now)}"
+        yield f"{kind.upper():11} {view}: {where or 'exit'}  ({len(all_)} in {cases} cases)"
+        yield f"            {one.case}: {_short(one.before)} -> {_short(one.now)}"
     for reason, n in found.explained.most_common():
         yield f"expected {n:6}  {reason}"
     yield (
@@ -124,12 +174,17 @@ def lines_of(found: Found, most: int) -> Iterator[str]:
     )
 
 
+def _coefficient(row: Any, of: str) -> str:
+    return str(row.get("coefficient", of)) if isinstance(row, dict) else of
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _numbers(text: str) -> Counter[float]:
-    """Numbers of a text, however they are punctuated."""
+    """Numbers of a text, however they are punctuated; none of how far long work is."""
+    text = PROGRESS.sub("", text)
     return Counter(float(one.replace(",", "")) for one in NUMBER.findall(text))
 
 

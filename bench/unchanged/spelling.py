@@ -22,24 +22,27 @@ class View:
     form: Form = "tables"
 
 
+FULL = ("--full",)
+"""All that a verb prints: without it, it prints a short answer."""
+
 VIEWS: dict[str, View] = {
-    "coefficients": View("reduce"),
-    "questions": View("questions"),
-    "uncertainty": View("uncertainty"),
-    "limits": View("distributions", ("--view", "limits")),
-    "weighted": View("distributions", ("--view", "weighted")),
-    "settled": View("distributions", ("--view", "settled")),
-    "reasoning": View("distributions", ("--view", "reasoning")),
-    "scales": View("scales"),
-    "ranking": View("rank"),
-    "alignment": View("align"),
-    "selection": View("select"),
-    "systems": View("systems"),
-    "panels": View("panels"),
-    "cascade": View("cascade"),
-    "advise": View("advise"),
-    "compare": View("compare"),
-    "plan": View("plan", form="json"),
+    "coefficients": View("reduce", FULL),
+    "questions": View("questions", FULL),
+    "uncertainty": View("uncertainty", FULL),
+    "limits": View("distributions", ("--view", "limits", *FULL)),
+    "weighted": View("distributions", ("--view", "weighted", *FULL)),
+    "settled": View("distributions", ("--view", "settled", *FULL)),
+    "reasoning": View("distributions", ("--view", "reasoning", *FULL)),
+    "scales": View("scales", FULL),
+    "ranking": View("rank", FULL),
+    "alignment": View("align", FULL),
+    "selection": View("select", FULL),
+    "systems": View("systems", FULL),
+    "panels": View("panels", FULL),
+    "cascade": View("cascade", FULL),
+    "advise": View("advise", FULL),
+    "compare": View("compare", FULL),
+    "plan": View("plan", FULL, form="json"),
     "status": View("status", form="json"),
     "verify": View("verify", form="text"),
     "report": View("report", form="page"),
@@ -67,7 +70,8 @@ FIELDS: dict[str, dict[str, str]] = {}
 class Expected:
     """A difference that was meant: patterns of shells of all that is known of it.
 
-    ``of`` is of the coefficient of its row, ``before`` of what was recorded.
+    ``of`` is of the coefficient of its row, ``before`` of what was recorded, ``now`` of what is
+    said now.
     """
 
     reason: str
@@ -76,13 +80,15 @@ class Expected:
     kind: str = "*"
     of: str = "*"
     before: str = "*"
+    now: str = "*"
 
     def explains(
-        self, case: str, field: str, kind: str, *, of: str = "", before: object = None
-    ) -> bool:
+        self, case: str, field: str, kind: str, *, of: str = "", before: object = None,
+        now: object = None,
+    ) -> bool:  # fmt: skip
         """Whether it is this one."""
         patterns = ((case, self.case), (field, self.field), (kind, self.kind), (of, self.of),
-                    (str(before), self.before))  # fmt: skip
+                    (str(before), self.before), (str(now), self.now))  # fmt: skip
         return all(fnmatch(one, pattern) for one, pattern in patterns)
 
 
@@ -103,6 +109,11 @@ _SHARES = (
     "swap_consistency", "place_consistency", "first_place", "serving_noise*",
     "schroeder2024_accuracy",
 )  # fmt: skip
+_OF_ANSWERS = {
+    "acceptance": ("low", "high", "band_low", "band_high"), "reliability": ("low", "high"),
+    "systems": ("low", "high", "read_low", "read_high"),
+}  # fmt: skip
+"""Shares of answers, of which questions have unequally many: their ends went outwards alone."""
 EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
     *(
@@ -187,15 +198,20 @@ EXPECTED: tuple[Expected, ...] = (
                  case=f"{view} *", field=field)
         for view, field in (
             ("coefficients", "#.standing"), ("reasoning", "#.ratio_high"),
+            ("reasoning", "#.ratio_low"),
             ("uncertainty", "against_people.#.judge_*"), ("uncertainty", "people.#.low"),
             ("uncertainty", "against_people.#.person_low"),
+            *(
+                ("selection", f"{table}.#.{end}") for table, ends in _OF_ANSWERS.items()
+                for end in ends
+            ),
         )
     ),
     *(
         # The printed intervals of shares; every number is held in the tables, too.
         Expected("a share has the interval that a gate judges by (decision 021)",
                  case=f"{view} {kind}-*", field="stdout")
-        for view in ("coefficients", "reasoning") for kind in ("runs", "tables")
+        for view in ("coefficients", "reasoning", "selection") for kind in ("runs", "tables")
     ),
     *(
         Expected("agreement of 1 beyond chance has an exact interval (decision 021)",
@@ -204,6 +220,21 @@ EXPECTED: tuple[Expected, ...] = (
         for field, before in (("low", "None"), ("high", "None"), ("interval_method", "None"),
                               ("no_interval", "*"))
     ),
+    *(
+        Expected("accuracy and kappa with labels are rows by default", case="coefficients *",
+                 field="#", kind="row new", of=name)
+        for name in ("accuracy", "cohen_kappa")
+    ),
+    Expected("why no threshold is found is told by what is missing first", case="selection *",
+             field="guarantees.#.undefined", kind="text"),
+    *(
+        Expected("what a sweep can show, costs and runs on is said", case="plan *", field=field)
+        for field in ("answers", "judges.#.cost", "notes", "notes.#", "resolved.judge.#.provider")
+    ),
+    Expected("advice in plainer words, one of which was a number", case="advise *", field="stdout",
+             kind="wording", now="none"),
+    Expected("a half that rounds the other way", case="compare runs-rated --by scale",
+             field="stdout", kind="wording", before="-0.513"),
 )  # fmt: skip
 """Every difference that stays, with its reason."""
 

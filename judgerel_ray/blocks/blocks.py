@@ -37,8 +37,8 @@ class Paragraph:
     """A paragraph."""
 
     text: str | Sequence[str | Span]
-    # `lead` for what comes first, `soft` for what explains; `met`, `missed` and `open` for
-    # verdicts.
+    # `lead` for what comes first, `soft` for what explains, `below` for what explains the table
+    # right above; `met`, `missed` and `open` for verdicts.
     kind: str = ""
 
     @property

@@ -22,6 +22,7 @@ from judgerel_ray.blocks.blocks import (
     numeric,
 )
 from judgerel_ray.blocks.columns import WIDTH, name_rooms
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import (
     NOISE,
     cell,
@@ -37,6 +38,9 @@ from judgerel_ray.core.text import LEAST_NAME, fitted_names
 
 Row: TypeAlias = Mapping[str, Any]
 """A row of a table of results."""
+SCREEN = 20
+"""Lines of a short answer of two groups."""
+_LEAST_ROOM = 8  # lines of findings, however many rows the tables have
 MOST_ROWS = 20
 """Rows of a table of the short answer; the others are counted."""
 _MOST_NAMED = 4  # groups that a finding names; of more it names one less and says how many
@@ -181,11 +185,12 @@ def short_table(
     *,
     what: str = "group",
     names: Sequence[str] = (),
+    spare: Sequence[str] = (),
 ) -> list[Block]:
     """Make a table with a row a group, as wide as a terminal; rows beyond 20 are counted.
 
     `names` are the heads of columns that hold names, too: where the table is too wide they are
-    shortened, as those of the groups are.
+    shortened, as those of the groups are. `spare` are those of columns that are left out then.
 
     Examples
     --------
@@ -215,6 +220,9 @@ def short_table(
         for head, write in (heads | one_each | dict(columns)).items()
     ]
     table = Table("", [one for one in made if not one.is_empty], fits=True)
+    for head in spare:
+        if is_too_wide(table):
+            table = replace(table, columns=[one for one in table.columns if one.head != head])
     more = len(rows) - len(shown)
     left = [Paragraph(f"{count_of(more, f'more {what}')} in --full")] if more > 0 else []
     return [table, *left] if shown else []
@@ -332,7 +340,8 @@ def short_blocks(
 ) -> list[Block]:
     """Put a short answer together: scope, tables, findings, and what to do next.
 
-    A step is what it does and its command; one without a command is left out.
+    A step is what it does and its command; one without a command is left out. Findings that only
+    weaken a number are counted where they would not fit a screen.
 
     Examples
     --------
@@ -340,13 +349,24 @@ def short_blocks(
     'Next, see all: judgerel reduce x.csv --full'
     """
     tables, findings, renamed = with_short_names(tables, [*findings])
-    lines = finding_lines(findings, [*map(renamed, everyone)])
-    return [
-        Paragraph(scope, kind="lead"),
-        *_without_unused_rows(tables, lines),
-        *([Lines(lines, kind="findings")] if lines else []),
-        *next_step(*steps),
-    ]
+    names = [*map(renamed, everyone)]
+    lines = finding_lines(findings, names)
+    decisive = finding_lines((one for one in findings if one.severity <= HARMFUL), names)
+    above = [Paragraph(scope, kind="lead"), *_without_unused_rows(tables, lines)]
+    step = next_step(*steps)
+    room = SCREEN - printed([*above, *step]).count("\n") - 2  # the last line, and a blank one
+    lines = _as_fit(lines, max(room, _LEAST_ROOM), len(decisive))
+    return [*above, *([Lines(lines, kind="findings")] if lines else []), *step]
+
+
+def _as_fit(lines: Sequence[str], room: int, n_kept: int) -> list[str]:
+    """As many findings as there is room for, of the first all, and how many are left."""
+    heights = [printed([Lines([line], kind="findings")]).count("\n") + 1 for line in lines]
+    n = len(lines)
+    while n > n_kept and sum(heights[:n]) + (n < len(lines)) > room:
+        n -= 1
+    more = [f"{count_of(len(lines) - n, 'more remark')}: --full"] if n < len(lines) else []
+    return [*lines[:n], *more]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

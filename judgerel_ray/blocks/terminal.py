@@ -45,8 +45,12 @@ def printed(blocks: Sequence[Block]) -> str:
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
     """
-    parts = map("\n".join, map(_terminal_block_parts, blocks))
-    return "\n\n".join(filter(None, parts))
+    text = ""
+    for block in blocks:
+        if part := "\n".join(_terminal_block_parts(block)):
+            is_below = isinstance(block, Paragraph) and block.kind == "below"
+            text += f"{(chr(10) if is_below else chr(10) * 2) if text else ''}{part}"
+    return text
 
 
 def _terminal_block_parts(block: Block) -> Iterator[str]:

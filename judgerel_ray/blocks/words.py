@@ -99,7 +99,7 @@ _REASONS = {
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
     _EXTENDED: "the interval made by this method does not hold the value, and was drawn out to it: "
     "it ends at the value because so few questions say little, and not because no more is possible",
-    "biased at this size": "with so few questions or replications the value itself is off by more "
+    Flag.BIASED.words(): "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
     "far the judge's verdicts vary",

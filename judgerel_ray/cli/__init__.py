@@ -61,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed: CommandLine | None = None
     try:
         typed = parse(arguments)
+        if out := typed.texts.get("out") or typed.printing.get("out"):
+            from judgerel_ray.store.places import refuse_memory  # Polars, which help needs not
+
+            refuse_memory(out)
         # Ray's processes write where they began to, and for as long as they live.
         apart = nullcontext() if typed.verb.name in ASKING else panics_kept_back()
         with _print_readings(), apart, progress_shown(_tell_progress):

@@ -215,7 +215,7 @@ class Flag(Worded):
         "rests_on_few_questions",
         "rests on few questions: {0:.1f} of {1:.0f} carry the differences between them",
     )
-    BIASED = "biased_at_this_size", "biased at this size"
+    BIASED = "biased_at_this_size", "biased by too few questions or replications"
     NO_REPEATS = (
         "no_prompt_asked_twice",
         "no prompt was asked twice, so only judgments at different levels are compared",

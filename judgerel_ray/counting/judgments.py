@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -50,7 +51,7 @@ from judgerel_ray.counting.files.cells import (
 from judgerel_ray.counting.files.delimited import kind_of
 from judgerel_ray.counting.files.labelled import PEOPLE, READ, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
-from judgerel_ray.counting.files.names import column_flag, roles_of
+from judgerel_ray.counting.files.names import column_flag, halves, roles_of
 from judgerel_ray.counting.files.source import (
     FILE,
     Source,
@@ -574,6 +575,8 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             "label, which --labels FILE lays beside it",
         )  # fmt: skip
     roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
+    if "criterion" in chain(*map(roles_of, chain(*halves(name)))):  # rubric_item
+        roles["criterion"] = "is the criterion"
     if "judge" in first and "judge" in roles_of(name):
         roles["responder"] = "says who answered"
     if {"position", "order"} & {*re.split(r"[_\-. ]+", name.lower())}:

@@ -18,6 +18,7 @@ from judgerel_ray.core.text import nearest_name
 from judgerel_ray.counting.columns import FACETS, TYPED, is_nested, typed_columns
 from judgerel_ray.counting.doubtful_columns import renamed_lines, unread_lines
 from judgerel_ray.counting.files.cells import refuse_inside
+from judgerel_ray.counting.files.counted_rows import COUNT
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
 from judgerel_ray.counting.files.understood import understood, with_its_sheet
@@ -75,7 +76,7 @@ class TableMapping:
 
     def __post_init__(self) -> None:
         for name in (*self.columns, *self.values):
-            if name not in _KNOWN:
+            if name not in (*_KNOWN, COUNT):
                 raise SweepError(
                     f"judgments have no column {name!r}", hint=nearest_name(name, _KNOWN)
                 )

@@ -111,7 +111,7 @@ def refuse_memory(url: str) -> None:
 
     >>> refuse_memory("s3://bucket/run")
     """
-    if url.startswith("memory://"):
+    if url.lower().startswith("memory://"):
         raise StoreError(
             "out must be a place that every process sees, got the memory of this one",
             where={"out": url},

@@ -133,7 +133,7 @@ def test_too_few_items_are_two_or_six():
 
 
 def test_a_bias_is_told_without_a_coverage_that_is_not_known():
-    told = explanation("biased at this size")
+    told = explanation("biased by too few questions or replications")
     assert "off by more than a quarter of its standard error" in told
     # Of ordinal alpha, biased as it is at 20 to 60 questions, it is 96 % and more.
     assert "95 %" not in told

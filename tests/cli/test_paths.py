@@ -118,3 +118,9 @@ def test_a_link_to_nothing_is_not_told_to_try_itself(tmp_path, capsys):
     (tmp_path / "l.csv").symlink_to("gone.csv")
     assert main(["reduce", str(tmp_path / "l.csv")]) == 2
     assert "Try" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "ending"), WRITERS, ids=str)
+def test_no_output_goes_to_memory_that_ends_with_the_command(said, arguments, ending):
+    for out in ("memory://a", "MEMORY://x/a"):
+        assert "must be a place that every process sees" in said(arguments, out + ending)

@@ -19,6 +19,7 @@ from judgerel_ray.analyses.advice.tables import Needs
 from judgerel_ray.analyses.comparison.show import compared_short
 from judgerel_ray.analyses.correction.correction import Caution
 from judgerel_ray.analyses.correction.short import corrected_short
+from judgerel_ray.analyses.gate.show import short_gate_blocks
 from judgerel_ray.analyses.selection.short import systems_short
 from judgerel_ray.blocks.blocks import Column, Table
 from judgerel_ray.blocks.short import MOST_ROWS, Remark, findings_of_row, short_blocks
@@ -115,6 +116,42 @@ def test_the_answer_fits_one_screen_and_names_a_next_command_that_runs(verb, out
         assert program == "judgerel"
         assert output(*following)
     assert command or "PASS" in text
+
+
+MISSING = {"reduce": 18, "questions": 25}
+"""Lines of verbs that may print more, or fewer, than ``LINES`` of two judges with labels."""
+
+
+@pytest.mark.alike(8)
+@pytest.mark.parametrize("two_verdicts", [True, False])
+@pytest.mark.parametrize(
+    "verb",
+    "reduce gate agree questions select systems panels cascade advise compare correct".split(),  # noqa: SIM905
+)
+def test_labels_and_missing_verdicts_leave_it_one_screen(verb, two_verdicts, output, folder):
+    rows, rng = pl.read_parquet(folder / "answers.parquet"), np.random.default_rng(4)
+    again = pl.concat([rows.with_columns(replication=pl.lit(k)) for k in range(3)])
+    drawn = pl.Series(rng.random(again.height))
+    other = rng.choice([*"ABCD"], again.height)
+    again = again.with_columns(
+        verdict=pl.when(drawn > 0.9).then(pl.lit(None))
+        .when(drawn < 0.1).then(pl.Series(other)).otherwise("verdict"),
+    )  # fmt: skip
+    if two_verdicts:
+        right = pl.col("gold").is_in(["A", "B"])
+        good = pl.col("verdict").is_in(["A", "B"])
+        again = again.with_columns(gold=right.cast(pl.String), verdict=good.cast(pl.String))
+    again.write_parquet("gaps.parquet")
+    by = {
+        "compare": ["--by", "judge"],
+        "correct": ["--labels", "labels.csv", "--positive", "true" if two_verdicts else "A"],
+    }
+    labels = again.filter(replication=0, judge="opus").select("item_id", label="gold")
+    labels.head(40).write_csv("labels.csv")
+    text = output(verb, "gaps.parquet", *by.get(verb, []))
+    lines = text.rstrip("\n").splitlines()
+    assert len(lines) <= MISSING.get(verb, LINES)
+    assert max(map(len, text.partition("\nNext")[0].splitlines())) <= 80
 
 
 @pytest.mark.alike(8)
@@ -234,11 +271,51 @@ def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, cap
     pl.concat(many).write_csv(path)
     assert main(["gate", str(path)]) == 4
     text = capsys.readouterr().out
-    assert "more met" in text
-    assert "in --full" in text
-    assert "(verdict: FAIL)" in " ".join(text.split())  # the worst come first
-    starts = ("krippendorff_alpha", "swap_consistency", "valid_rate")
-    assert sum(line.startswith(starts) for line in text.splitlines()) == MOST_ROWS
+    assert "10 more groups in --full" in text
+    table = [line for line in text.splitlines() if line.startswith(("first-", "reader-"))]
+    assert len(table) == MOST_ROWS
+    assert all("FAIL" in line for line in table[:15])  # the worst come first
+
+
+def _gated(required):
+    """Requirements of fourteen judges; the last is missed by every third."""
+    rows = []
+    for n in range(14):
+        for place, requirement in enumerate(required):
+            missed = place == len(required) - 1 and n % 3 == 0
+            rows.append(
+                {"judge": f"judge-{n}", "requirement": requirement, "missing": "category",
+                 "verdict": "FAIL" if missed else "PASS", "value": 0.25 if missed else 0.75,
+                 "coefficient": "accuracy", "conditions": "reproducibility", "low": 0.2,
+                 "high": 0.9, "limit": 0.5, "at_most": False, "reason": None}
+            )  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize("how", ["a column each", "counted"])
+def test_a_gate_of_many_judges_is_a_row_a_judge_and_shows_what_each_misses(how):
+    required = ["krippendorff_alpha >= .667", "accuracy >= .5"]
+    if how == "counted":  # as many as no terminal has columns for
+        required = [f"accuracy >= .{n} where benchmark=b{n}" for n in range(9)]
+    rows = _gated(required)
+    empty = judgerel_ray.gate(PAIRS).requirements.clear()
+    full = pl.DataFrame(
+        [{name: row.get(name) for name in empty.columns} for row in rows], schema=empty.schema
+    )
+    gated = replace(judgerel_ray.gate(PAIRS), requirements=full, verdict="FAIL")
+    text = printed(short_gate_blocks(gated, {}))
+    table = [line for line in text.splitlines() if line.startswith("judge-")]
+    assert len(table) == 14
+    assert len(text.splitlines()) <= 14 + 10
+    assert max(map(len, text.splitlines())) <= 80
+    if how == "counted":
+        assert table[0].split() == ["judge-0", "1", "8"]
+        missed = "- accuracy >= .8 where benchmark=b8: missed by judge-0, judge-3, judge-6, "
+        assert missed in " ".join(text.split())
+    else:
+        assert [line.split()[-2:] for line in table] == [["FAIL", "0.250"]] * 5 + (
+            [["PASS", "0.750"]] * 9
+        )
 
 
 def test_ratings_with_gaps_are_compared_though_alpha_comes_later():
@@ -296,8 +373,8 @@ def test_fourteen_systems_are_a_row_each(verb, tmp_path, monkeypatch, capsys):
     _many().write_csv("many.csv")
     assert main([verb, "many.csv", "--resamples", "50"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    table = lines[next(i for i, line in enumerate(lines) if line.startswith(("judge", "system"))) :]
-    rows = table[1 : table.index("")]
+    table = "\n".join(lines).split("\n\n")[1]
+    rows = [line for line in table.splitlines() if "A-long" in line]
     assert len(rows) == 14
     assert len(lines) < 45
     names = [row.split()[0] for row in rows]

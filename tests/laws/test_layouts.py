@@ -1,6 +1,6 @@
 """Any layout of known judgments is read as they are, or asked about: never read otherwise.
 
-Of 2,000 seeds; ``bench/layouts.py`` reads as many others as one likes.
+Of 2,800 seeds; ``bench/layouts.py`` reads as many others as one likes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from bench.layouts import MORE, wrong_and_asked
+from bench.layouts import MORE, TOLD, wrong_and_asked
 
 
 @pytest.mark.parametrize("seeds", [
@@ -36,3 +36,17 @@ def test_no_layout_of_two_things_in_a_name_is_read_otherwise(seeds, tmp_path, re
     assert not wrong, "\n".join(wrong)
     ambiguous = asked["two columns"] + asked["ragged"] + asked["judges and orders"]
     assert asked.total() - ambiguous < len(seeds) / 4
+
+
+@pytest.mark.parametrize("seeds", [
+    range(20_000, 20_060), pytest.param(range(20_060, 20_800), marks=pytest.mark.slow),
+])  # fmt: skip
+def test_no_layout_of_marks_or_lists_beside_each_other_is_read_otherwise(
+    seeds, tmp_path, record_property
+):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrong, asked = wrong_and_asked(seeds, tmp_path, TOLD)
+    record_property("asked", dict(asked))
+    assert not wrong, "\n".join(wrong)
+    assert asked.total() - asked["marks"] - asked["bars"] < len(seeds) / 4

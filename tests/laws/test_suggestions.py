@@ -1,6 +1,6 @@
 """What a message tells to try works: the flag or the command as it is printed, over all sheets.
 
-And over 400 layouts; ``bench/suggestions.py`` tries as many others as one likes.
+And over 600 layouts; ``bench/suggestions.py`` tries as many others as one likes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.layouts import KINDS, MORE
+from bench.layouts import KINDS, MORE, TOLD
 from bench.suggestions import dead_ends, dead_ends_of_layouts
 
 pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
@@ -25,9 +25,10 @@ def test_every_suggestion_about_a_sheet_works(path, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("seeds", "kinds"), [
-    (range(20), KINDS), (range(10_000, 10_020), MORE),
+    (range(20), KINDS), (range(10_000, 10_020), MORE), (range(20_000, 20_020), TOLD),
     pytest.param(range(20, 200), KINDS, marks=pytest.mark.slow),
     pytest.param(range(10_020, 10_200), MORE, marks=pytest.mark.slow),
+    pytest.param(range(20_020, 20_200), TOLD, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_every_suggestion_about_a_layout_works(seeds, kinds, tmp_path):
     found = dead_ends_of_layouts(seeds, tmp_path, kinds)

@@ -126,7 +126,7 @@ def advised_short(
         head: write for head, write in _COLUMNS.items() if has_asked or head != "repeats"
     }
     known_any = any(row["need"] and row["need"]["lever"] for row in rows)
-    table = short_table(rows, groups, columns_shown) if known_any else []
+    table = short_table(rows, groups, columns_shown, spare=["tokens"]) if known_any else []
     return short_blocks(
         _what_advice_rests_on(known.get("components"), groups),
         [*table, *_advice_conditions_line([row for row in leading.values() if row], alike)],
@@ -241,7 +241,7 @@ def _advice_conditions_line(needs: Sequence[Row], alike: Sequence[Target]) -> It
         yield Paragraph(
             f"needed: judgments of a question for {targets}, {' or '.join(ways)}; "
             "for sure: by the low end of its interval",
-            kind="soft",
+            kind="below",
         )
 
 

@@ -26,6 +26,7 @@ from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.short import (
     HARMFUL,
+    MOST_ROWS,
     Remark,
     finding_lines,
     is_too_wide,
@@ -92,8 +93,9 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
 
     `command` checks the same judgments against requirements; None of a frame.
     """
-    labels, pairs = tables["labels"], tables["pairs"]
-    found = [*_label_agreement_table(labels)]
+    labels, pairs = tables["labels"].filter(pl.col("n_items") > 0), tables["pairs"]
+    many = labels.height > MOST_ROWS
+    found = [*_label_agreement_table(_one_row_a_judge(labels) if many else labels)]
     names = [
         name
         for name in labels.columns[: labels.columns.index("missing")]
@@ -106,7 +108,9 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     for row in pairs.to_dicts() if pairs.height <= _MOST_LISTED else ():
         if (row["p_noise"] or 0) > NOISE_ABOVE:
             noise.setdefault(str(row["judge_a"]), []).append(str(row["judge_b"]))
-    remarks = [
+    left_out = "left out: kappa without replies that hold no verdict"
+    remarks = [Remark(text=left_out)] if many and labels["missing"].n_unique() > 1 else []
+    remarks += [
         Remark(text=f"kappa with {named(others)} is {NOISE}", who=who, severity=HARMFUL)
         for who, others in noise.items()
     ]
@@ -115,11 +119,11 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     if pairs.height <= _MOST_LISTED:
         found += _judge_agreement_tables(pairs)
     else:
-        ranked = pairs.filter(pl.col("cohen_kappa").is_not_null()).sort("cohen_kappa")
-        found += _judge_agreement_tables(
-            pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)])
-        )
-        more = f"{pairs.height - 2 * _EXTREMES:,} pairs between these"
+        first = pairs.filter(missing=pairs["missing"][0])
+        ranked = first.filter(pl.col("cohen_kappa").is_not_null()).sort("cohen_kappa")
+        ends = pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)])
+        found += _judge_agreement_tables(ends)
+        more = f"{first.height - ends.height:,} pairs between these"
         remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
     if hidden:
         remarks.append(Remark(text="label by label: --full"))
@@ -128,6 +132,16 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     lines = finding_lines(remarks)
     step = next_step(("check them against requirements", command))
     return [*shown, *([Lines(lines)] if lines else []), *step]
+
+
+def _one_row_a_judge(labels: pl.DataFrame) -> pl.DataFrame:
+    """Rows of one missing policy, those of the other as a column beside them."""
+    keys = labels.columns[: labels.columns.index("missing")]
+    first = labels.filter(missing=labels["missing"][0])
+    others = labels.filter(pl.col("missing") != labels["missing"][0])
+    return first.join(
+        others.select(*keys, kappa_left_out="cohen_kappa"), on=keys, how="left", nulls_equal=True
+    )
 
 
 def _narrow_agreement_table(table: Table) -> Table:
@@ -147,12 +161,16 @@ def _label_agreement_table(labels: pl.DataFrame) -> list[Block]:
     people = [] if labels["people_kappa"].is_null().all() else [
         _agreement_estimate_cells("people's kappa", rows, "people_kappa", "people")
     ]  # fmt: skip
+    beside = [
+        numeric(_BRIEF["drop"], [number(row["kappa_left_out"]) for row in rows])
+    ] if "kappa_left_out" in labels.columns else []  # fmt: skip
     columns = [
         *key_columns(rows, keys),
         *_agreement_policy_column(rows),
         counts("labelled", [row["n_items"] for row in rows]),
         _agreement_share_column("accuracy", rows),
         *_agreement_kappa_columns(rows),
+        *beside,
         *people,
         numeric("by chance", [number(row["noise_floor"]) for row in rows]),
     ]

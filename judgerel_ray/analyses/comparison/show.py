@@ -40,6 +40,7 @@ from judgerel_ray.blocks.words import (
     FEW_INFORMATIVE,
     cell,
     coefficient_name,
+    group_label,
     noted,
     number,
     reason,
@@ -203,6 +204,7 @@ _CONDITIONS = {
     "repeatability": "the same prompt asked again",
 }
 _MOST_DECIDED = 6  # pairs of many whose differences are shown, the clearest first
+_LONGEST_NAMED = 20  # characters of a coefficient that is the head of a column
 _LONGEST_SIDE = 40  # characters of a side's name
 
 
@@ -227,8 +229,9 @@ def compared_short(
     pairs = rows_by_group(comparisons, groups)
     firsts = [_leading_difference(rows) for rows in pairs.values()]
     those = groups_of(firsts, groups)
-    if len(firsts) > MOST_ROWS and {*groups} == {"a", "b"}:
-        return _by_side(firsts, left_out, command)
+    if len(firsts) > MOST_ROWS:
+        within = [name for name in those.varying if name not in ("a", "b")]
+        return _by_side([_sides_with_group(row, within) for row in firsts], left_out, command)
     findings = [one for rows in pairs.values() for one in _difference_findings(rows, those)]
     findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
     findings += _shared_requests_compared(shared) if shared is not None else []
@@ -247,7 +250,8 @@ def compared_short(
 def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[Block]:
     """Lay out more pairs than a screen has lines: a row a side, and why pairs are undecided."""
     what = " or ".join(dict.fromkeys(map(coefficient_name, firsts)))
-    table = sides_table([_outcome_of_comparison(row) for row in firsts], "side", what)
+    head = what if len(what) <= _LONGEST_NAMED else "value"  # which the line below says
+    table = sides_table([_outcome_of_comparison(row) for row in firsts], "side", head)
     decided = [row for row in firsts if str(row["standing"]).endswith(" higher")]
     decided.sort(key=lambda row: (cast(float, row["p_holm"] or 0), -abs(row["difference"])))
     clearest = groups_of(decided, [])
@@ -287,6 +291,12 @@ def _by_side(firsts: Sequence[Row], left_out: str, command: str | None) -> list[
         findings,
         ("see what more judgments would show", command),
     )
+
+
+def _sides_with_group(row: Row, within: Sequence[str]) -> Row:
+    """A pair whose sides are named with what else makes groups, such as a scale."""
+    rest = f", {group_label(row, within)}" if within else ""
+    return {**row, **{side: f"{cell(row[side])}{rest}" for side in "ab"}}
 
 
 def _outcome_of_comparison(row: Row) -> PairOutcome:
@@ -370,7 +380,7 @@ def _conditions_below(firsts: Sequence[Row]) -> Iterator[Block]:
     under = dict.fromkeys(str(row["conditions"]) for row in firsts)
     drawn = [_CONDITIONS[one] for one in under if one in _CONDITIONS]
     if len({row["coefficient"] for row in firsts}) == 1:
-        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="soft")
+        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="below")
 
 
 def _difference_findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:

@@ -66,7 +66,7 @@ def corrected_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         f"{what} of {units} judged units, corrected by labels (PPI++){groups.shared}",
         [
             *short_table(firsts, groups, columns),
-            Paragraph("intervals: 95 %, by question, repeats of the judge in them", kind="soft"),
+            Paragraph("intervals: 95 %, by question, repeats of the judge in them", kind="below"),
         ],
         findings,
         ("see how steady the judge is", command),

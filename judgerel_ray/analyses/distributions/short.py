@@ -64,7 +64,7 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
         f"limits of infinitely many replications, {asked} questions{groups.shared}",
         [
             *short_table(rows, groups, columns),
-            Paragraph(f"left open: probability of no known verdict, at most{more}", kind="soft"),
+            Paragraph(f"left open: probability of no known verdict, at most{more}", kind="below"),
         ],
         [one for row in every for one in _distribution_remarks(row, groups.of(row))],
         ("see how replies themselves agree", command),

@@ -89,6 +89,7 @@ _NEXT = {
 """By verdict the verb that helps on, and what for; a gate that passes says itself what is next."""
 _MISSING = "no verdict"
 _OPEN = "open"
+_LEFT_OUT = "left out"
 _GAP = "  "
 _GROUP = "group"
 _LEAST_GROUP = 18
@@ -124,7 +125,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
 
 
 def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
-    """Say a gate's verdict and every requirement; of more than 20 rows those not met come first.
+    """Say a gate's verdict and every requirement; of more than 20 rows a row a group, worst first.
 
     `commands` are those of other verbs on the same judgments, by name.
 
@@ -136,26 +137,25 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
-    if len(rows) > MOST_ROWS:
-        rows = sorted(rows, key=lambda row: _WORST.index(str(row["verdict"])))
-    hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
-    more = [f"{n:,} more {word}" for word, n in hidden.items()]
-    left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
-    keys = {
-        tuple(row[name] for name in _gate_group_columns(gated))
-        for row in gated.requirements.to_dicts()
-    }
-    apart = telling_columns(
-        [dict(zip(_gate_group_columns(gated), key, strict=True)) for key in keys] or [{}]
-    )
+    names = _gate_group_columns(gated)
+    keys = [*dict.fromkeys(tuple(row[name] for name in names) for row in rows)]
+    apart = telling_columns([dict(zip(names, key, strict=True)) for key in keys] or [{}])
     every = [*dict.fromkeys(_group(row, apart) for row in rows)]
-    table, brief = _narrow_gate_table(_requirement_table(gated, rows[:MOST_ROWS], apart), every)
+    many = len(rows) > MOST_ROWS
+    found = _one_row_a_group if many else _requirement_pairs_table
+    table, brief = _narrow_gate_table(found(gated, rows, apart), every)
 
     def group_of(row: Row) -> str:
         return brief[_group(row, apart)]
 
-    open_ = [*_requirement_need_lines(rows[:MOST_ROWS], group_of), *_reasons(rows, group_of)]
-    left += [Paragraph(_none_missed(rows, group_of))] if more else []
+    open_ = [*_requirement_need_lines(rows, group_of, many), *_reasons(rows, group_of)]
+    if any(one.head == _MET["FAIL"] for one in table.columns):  # counted, no column each
+        open_ = [*_missed_lines(rows, group_of), *open_]
+    if len(every) > MOST_ROWS and many:
+        more = f"{len(every) - MOST_ROWS:,} more groups in --full"
+        left = [Paragraph(f"{more}; {_none_missed(rows, group_of)}")]
+    else:
+        left = []
     name, what = _NEXT.get(gated.verdict, ("", ""))
     command = commands.get(name)
     if any(row["reason"] == LeadCode.NAMES_UNKNOWN for row in rows) and commands.get("reduce"):
@@ -178,7 +178,7 @@ def _none_missed(rows: Sequence[Row], group_of: Callable[[Row], str]) -> str:
     ]
     if len(kept) in (0, len(verdicts)):
         return f"{'every' if not kept else 'no'} group misses a requirement"
-    return f"nothing missed: {named(kept, most=MOST_ROWS)}"
+    return f"nothing missed: {named(kept)}"
 
 
 def _narrow_gate_table(table: Table, groups: Sequence[str]) -> tuple[Table, dict[str, str]]:
@@ -198,7 +198,9 @@ def _narrow_gate_table(table: Table, groups: Sequence[str]) -> tuple[Table, dict
     names = fitted_names(groups, _room_of_groups(table))
     brief = dict(zip(groups, names, strict=True))
     columns = [
-        replace(one, cells=[brief[cell] for cell in one.cells]) if one.head == _GROUP else one
+        replace(one, cells=[brief.get(cell, cell) for cell in one.cells])
+        if one.head == _GROUP
+        else one
         for one in table.columns
     ]
     return replace(table, columns=columns, fits=True), brief
@@ -222,19 +224,134 @@ def _briefly(required: str) -> str:
     return f"{_BRIEF_NAMES.get(name, name)} {rest}"
 
 
-def _requirement_need_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
+def _requirement_pairs_table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
+    """Requirements, a line each; beside each its value with missing verdicts left out.
+
+    One of which no group has a value, such as reproducibility that was not asked for, is one line.
+    """
+    known = {row["requirement"] for row in rows if row["value"] is not None}
+    of_all = {row["requirement"]: row for row in rows if row["requirement"] not in known}
+    rows = [row for row in rows if row["requirement"] in known or row is of_all[row["requirement"]]]
+    pairs: list[list[Row]] = []
+    for row in rows:
+        before = pairs[-1][0] if pairs else {}
+        is_second = all(before.get(name) == row[name] for name in ("requirement", *names))
+        if is_second and len(pairs[-1]) == 1 and before["missing"] != row["missing"]:
+            pairs[-1].append(row)
+        else:
+            pairs.append([row])
+    table = _requirement_table(gated, [first for first, *_ in pairs], names)
+    beside = [_value_beside(*pair) or "-" for pair in pairs]
+    policies = {missing_policy(row) for row, *_ in pairs if row["value"] is not None} - {"-"}
+    columns, caption = [*table.columns], table.caption
+    if len(policies) == 1:
+        columns = [one for one in columns if one.head != _MISSING]
+    if {*beside} != {"-"}:
+        columns.append(Column(head=_LEFT_OUT, cells=beside))
+        caption += f"; {_LEFT_OUT}: the value without missing verdicts"
+    elif policies == {_LEFT_OUT}:
+        caption += f"; missing verdicts are {_LEFT_OUT}"
+    alike = [len(pair) == 1 and pair[0] in of_all.values() for pair in pairs]
+    columns = [
+        replace(one, cells=["all" if a else text for a, text in zip(alike, one.cells, strict=True)])
+        if one.head == _GROUP else one for one in columns
+    ]  # fmt: skip
+    return replace(table, columns=columns, caption=caption)
+
+
+def _value_beside(first: Row, second: Row | None = None) -> str:
+    """A value under the other policy, with what that decides where it is something else."""
+    if second is None:
+        return ""
+    alike = first["verdict"] == second["verdict"]
+    return number(second["value"]) if alike else _verdict_and_value(second)
+
+
+def _verdict_and_value(row: Row) -> str:
+    verdict = str(row["verdict"])
+    value = "" if row["value"] is None else f" {number(row['value'])}"
+    return f"{_BRIEF.get(verdict, verdict)}{value}"
+
+
+def _one_row_a_group(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
+    """Of many groups a row each, those that miss most first: every requirement's worst value."""
+    required = [*dict.fromkeys(str(row["requirement"]) for row in rows)]
+    parts: dict[str, dict[str, Row]] = {_group(row, names): {} for row in rows}
+    for row in sorted(rows, key=lambda row: _WORST.index(str(row["verdict"]))):
+        parts[_group(row, names)].setdefault(str(row["requirement"]), row)
+    counts = {
+        group: [sum(row["verdict"] == word for row in of.values()) for word in _WORST]
+        for group, of in parts.items()
+    }
+    groups = sorted(parts, key=lambda group: [-n for n in counts[group]])[:MOST_ROWS]
+    heads = [_briefly(one).partition(" ")[0] for one in required]
+    columns = [
+        Column(head=head, cells=[_verdict_and_value(parts[group][one]) if one in parts[group]
+                                 else "-" for group in groups])
+        for head, one in zip(heads, required, strict=True)
+    ]  # fmt: skip
+    by_name = [Column(head=_GROUP, cells=groups)]
+    level = _percent(gated.look.confidence)
+    must = f"the whole {level} confidence interval must meet each"
+    table = Table(f"{', '.join(required)}: {must}", [*by_name, *columns])
+    if len({*heads}) < len(heads) or _room_of_groups(table) < _LEAST_GROUP:
+        columns = [
+            Column(head=_MET[word], cells=[f"{counts[group][n]}" for group in groups])
+            for n, word in enumerate(_WORST)
+        ]
+        caption = f"Requirements, {len(required)} in all: {must}"
+        return Table(caption, [*by_name, *columns])
+    if any(row["missing"] == "drop" for row in rows):
+        table = replace(table, caption=f"{table.caption}, also without missing verdicts")
+    return table
+
+
+def _requirement_need_lines(
+    rows: Sequence[Row], group_of: Callable[[Row], str], many: bool
+) -> list[str]:
     """What would decide every requirement that is open, a line each, by group where they differ."""
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         if row["reason"] == CROSSES:
-            ways = found.setdefault(str(row["requirement"]), {})
-            ways.setdefault(_decided_by(row), []).append(group_of(row))
+            of = found.setdefault(str(row["requirement"]), {})
+            of.setdefault(group_of(row), []).append(row)
+    return [f"{required}: {_needs_of_groups(of, many)}" for required, of in found.items()]
+
+
+def _missed_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
+    """Which groups miss each requirement."""
+    missed: dict[str, list[str]] = {}
+    for row in rows:
+        if row["verdict"] == Verdict.FAIL.value:
+            missed.setdefault(str(row["requirement"]), []).append(group_of(row))
     return [
-        f"{required}: " + "; ".join(
-            f"{more} ({named(those)})" if any(those) else more for more, those in ways.items()
+        f"{required}: missed by {named(those, most=MOST_ROWS)}"
+        for required, those in missed.items()
+    ]
+
+
+def _needs_of_groups(groups: Mapping[str, Sequence[Row]], many: bool) -> str:
+    """What would decide one requirement, by group; of many groups the range of it."""
+    if many:
+        most = [_most_questions(rows) for rows in groups.values()]
+        ends = dict.fromkeys(
+            f"{n:,.0f}" if n < MOST_QUESTIONS else f"over {n:,.0f}" for n in (min(most), max(most))
         )
-        for required, ways in found.items()
-    ]  # fmt: skip
+        return f"open for {len(groups)}; {' to '.join(ends)} more questions would decide"
+    ways: dict[str, list[str]] = {}
+    for group, rows in groups.items():
+        last = max(rows, key=lambda row: _most_questions([row]))
+        text = _decided_by(last)
+        if len({_decided_by(row)[:10] for row in rows}) > 1:  # one policy would pass, one fail
+            text = f"would be decided with {more_words(last)}"
+        ways.setdefault(text, []).append(group)
+    return "; ".join(
+        f"{text} ({named(those)})" if any(those) else text for text, those in ways.items()
+    )
+
+
+def _most_questions(rows: Sequence[Row]) -> float:
+    return max(cast(float, row["more_questions"] or MOST_QUESTIONS) for row in rows)
 
 
 def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.show import CASCADED, share, worth_line
 from judgerel_ray.analyses.panels.tables import Members, Stages
-from judgerel_ray.blocks.blocks import Block
+from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
@@ -31,11 +31,16 @@ from judgerel_ray.blocks.words import (
     costing,
     number,
     percent,
+    share_with_ends,
 )
 from judgerel_ray.core import count_of
 
 _RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
-_GAIN = "gain: over the member best on other questions; p: chance alone is as accurate"
+_GAIN = "gain: over the member best on other questions; p: that guessing does as well"
+_CASCADE = (
+    "up to: a cascade within that budget for an answer; over random: gain over asking the next at "
+    "random; over alone: over the best judge alone for the same money"
+)
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -69,18 +74,20 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
             for row in tables["worth"].iter_rows(named=True)
         ),
         *_panel_growth_remarks(tables["next"], groups),
-        Remark(text=_GAIN),
     ]  # fmt: skip
     columns = {
         "who answers": _panel_answerer,
-        "accuracy [95 %]": share,
+        "accuracy [95 %]": _accuracy_of_panel,
         "gain [95 %]": lambda row: share(row, "gain"),
         "p": lambda row: short_p("p_noise")(row) if "rule" in row else "-",
         _panel_cost_unit(every[0]): lambda row: costing(row["cost"]),
     }
     return short_blocks(
         _panel_scope_sentence(every, alone, groups),
-        short_table(rows, groups, columns, what="row", names=["who answers"]),
+        [
+            *short_table(rows, groups, columns, what="row", names=["who answers"]),
+            Paragraph(_GAIN, kind="below"),
+        ],
         findings,
         ("compare each pair of members", command),
         everyone=groups.labels.values(),
@@ -105,8 +112,12 @@ def _panel_cost_unit(row: Row) -> str:
 def _panel_answerer(row: Row) -> str:
     """Who answers: the best member alone, or all by a way to count votes."""
     if "member" in row:
-        return f"{cell(row['member'])} alone"
+        return cell(row["member"])
     return f"all {_RULES[str(row['rule'])]}"
+
+
+def _accuracy_of_panel(row: Row) -> str:
+    return share_with_ends({"value": row["accuracy"], "low": row["low"], "high": row["high"]})
 
 
 def _vote_rule_remarks(rows: Sequence[Row], who: str, best: Row) -> Iterator[Remark]:
@@ -213,13 +224,16 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     columns = {
         "who answers": _cascade_point_name,
         _panel_cost_unit(every[0]): lambda row: costing(row["cost"]),
-        "accuracy [95 %]": share,
+        "accuracy [95 %]": _accuracy_of_panel,
         "over random": lambda row: share(row, "over_random"),
         "over alone": lambda row: share(row, "over_alone"),
     }
     return short_blocks(
-        f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
-        short_table(rows, groups, columns, what="row", names=["who answers"]),
+        f"the next judge is asked where confidence falls short; {asked} questions{groups.shared}",
+        [
+            *short_table(rows, groups, columns, what="row", names=["who answers"]),
+            Paragraph(_CASCADE, kind="below"),
+        ],
         findings,
         ("see what all of them are worth by votes", command),
         everyone=groups.labels.values(),
@@ -227,9 +241,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
 
 
 def _cascade_point_name(row: Row) -> str:
-    if "member" in row:
-        return f"{cell(row['member'])} alone"
-    return f"cascade, at most {costing(row['budget'])}"
+    return cell(row["member"]) if "member" in row else f"up to {costing(row['budget'])}"
 
 
 def _cascade_curve_points(curve: Sequence[Row]) -> list[Row]:

@@ -8,6 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.blocks.words import Row, cell, ends_of, estimate, number, p_value, reason, remark
+from judgerel_ray.core import count_of
 
 COEFFICIENTS = {
     "pearson": "Pearson's r",
@@ -161,27 +162,28 @@ def rank_cell(row: Row) -> str:
 
 
 def rank_sentences(part: pl.DataFrame) -> list[str]:
-    """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
+    """Say what each measure is the mean of, who has no value, and what mean ranks average.
 
     Examples
     --------
     >>> rank_sentences(pl.DataFrame({
     ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
     ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
-    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
+    ['inter-scale: the mean over 6 combinations of criterion and scales, without 1 that not every \
+judge has; none has a value of b']
     """
     found = []
     for name, rows in part.group_by("measure", maintain_order=True):
         n_cells, lost = rows.row(0, named=True)["n_cells"], rows["n_left_out"][0]
         if n_cells is None:
             continue
-        more = f", {lost} left out that some judge lacks" if lost else ""
+        more = f", without {lost} that not every judge has" if lost else ""
         none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
         if n_cells and none:
-            more += f", no value of {', '.join(none)} in any"
-        found.append(
-            f"{rank_measure_in_words(name[0])}: mean of {_rated_cells_counted(n_cells)}{more}"
-        )
+            more += f"; none has a value of {', '.join(none)}"
+        if n_cells != 1 or more:
+            mean = f"the mean over {count_of(n_cells, 'combination')} of criterion and scales"
+            found.append(f"{rank_measure_in_words(name[0])}: {mean}{more}")
     averaged = averaged_measures(part)
     if averaged and len(averaged) < part["measure"].n_unique():
         found.append(f"mean rank: over {' and '.join(map(rank_measure_in_words, averaged))} alone")
@@ -204,11 +206,6 @@ def averaged_measures(part: pl.DataFrame) -> list[str]:
     of_ranked = with_rank.filter(pl.col("judge").is_in(ranked))
     counts = of_ranked.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
     return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
-
-
-def _rated_cells_counted(n_cells: int) -> str:
-    """How many cells, in words."""
-    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
 
 
 def rank_measure_in_words(measure: object) -> str:

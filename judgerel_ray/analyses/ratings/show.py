@@ -468,7 +468,7 @@ def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | No
     ]
     if pairs:
         meaning = f"alpha: of repeats on one scale; across: between scales, {mapped(across)}"
-        tables.append(Paragraph(meaning, kind="soft"))
+        tables.append(Paragraph(meaning, kind="below"))
     findings = [
         one
         for rows, groups, what in (
@@ -533,7 +533,10 @@ def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
     )
     return short_blocks(
         f"agreement of ratings with {reference}: {asked} questions{groups.shared}",
-        [*short_table(rows, groups, columns, what="row"), Paragraph(meaning, kind="soft")],
+        [
+            *short_table(rows, groups, columns, what="row", spare=[*columns][:2:-1]),
+            Paragraph(meaning, kind="below"),
+        ],
         [one for row in every for one in _rating_reference_remarks(row, groups, first)],
         ("see how far the ratings repeat themselves", command),
         everyone=groups.labels.values(),

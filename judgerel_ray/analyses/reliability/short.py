@@ -383,6 +383,8 @@ def _reliability_doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
                 " and count as agreeing with each other; without them agreement is "
                 f"{percent(alone['value'])}"
             )
+        elif alpha is not None and alpha["missing"] == "drop":
+            text += " and are left out"
         if code is not LeadCode.FEW_VERDICTS:
             yield 3, text
     explained = (LeadCode.UNDEFINED, LeadCode.NAMES_UNKNOWN, LeadCode.ONE_ANSWER)

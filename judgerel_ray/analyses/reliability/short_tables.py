@@ -30,6 +30,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.text import fitted_names
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.measuring.correctness import NEEDS_NOMINAL
 from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead, of_ratings, of_their_kind
 
 NAMELESS = "this judge"
@@ -46,15 +47,18 @@ class ShownGroup:
     named: bool = False  # Whether its coefficients were chosen.
 
     def row(self, name: str, conditions: str | None = None) -> Row | None:
-        """The first row of a coefficient: by the policy, the level and the conditions that lead."""
-        return next(
-            (
-                row
-                for row in self.rows
-                if row["coefficient"] == name and conditions in (None, row.get("conditions"))
-            ),
-            None,
-        )
+        """The first row of a coefficient: by the policy, the level and the conditions that lead.
+
+        Of ratings with replies that hold none, by the policy that leaves those out.
+        """
+        rows = [
+            row
+            for row in self.rows
+            if row["coefficient"] == name and conditions in (None, row.get("conditions"))
+        ]
+        alike = [row for row in rows if row.get("conditions") == rows[0].get("conditions")]
+        known = (row for row in alike if row.get("undefined") != NEEDS_NOMINAL)
+        return next(known, rows[0] if rows else None)
 
     @property
     def of_ratings(self) -> bool:

@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.blocks import Block, Lines, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
     HARMFUL,
@@ -27,13 +27,20 @@ from judgerel_ray.blocks.short import (
     span,
 )
 from judgerel_ray.blocks.text_sections import short_p
-from judgerel_ray.blocks.words import NOISE, cell, explanation, number, percent, reason
+from judgerel_ray.blocks.words import (
+    NOISE,
+    cell,
+    explanation,
+    number,
+    percent,
+    reason,
+    share_with_ends,
+)
 from judgerel_ray.core import count_of
 
 _SURE = 0.05
-_CALIBRATION = "calibration"
 _MOST_DECIDED = 6  # pairs of many whose differences are shown, the clearest first
-_MOST_WITH_ENDS = 2  # confidences whose intervals stand beside each other
+_LONGEST_SIDE = 40  # characters of a system's name; longer ones are numbered
 _ERRORS = "errors: share wrong, second less first, where both accept as many answers"
 _COUNTED = {"first": "first replies", "majority": "majorities"}
 _FEW = {
@@ -64,53 +71,52 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
     groups = groups_of(every, [*keys, "confidence"])
     of_systems = groups_of(every, keys)
     kept = {groups.of(row): row for row in guarantees.iter_rows(named=True)}
-    surest: dict[str, Row] = {}
-    for row in tables["acceptance"].iter_rows(named=True):
-        surest.setdefault(groups.of(row), row)
-    rows = [
-        {**row, "kept": kept.get(who := groups.of(row), {}), "surest": surest.get(who, {})}
-        for row in every
-    ]
+    rows = [{**row, "kept": kept.get(groups.of(row), {})} for row in every]
     several = len({tuple(row[name] for name in [*keys, "system"]) for row in every}) > 1
     risks = dict.fromkeys(number(row["risk"], 2).rstrip("0") for row in kept.values())
     columns = {
-        "accuracy [95 %]": lambda row: _selected_value_cell(row, "accuracy", "low", "high"),
+        "accuracy [95 %]": _accuracy_cell,
         "AUROC [95 %]": lambda row: _selected_value_cell(row, "auroc", "auroc_low", "auroc_high"),
-        "from": lambda row: _acceptance_threshold_cell(row["kept"]),
-        "accepted": lambda row: percent(row["kept"].get("acceptance")),
-        "wrong [95 %]": lambda row: _selected_value_cell(row["kept"], "error", "low", "high"),
+        "accept from": lambda row: _acceptance_threshold_cell(row["kept"]),
     }
-    table = short_table(rows, groups, columns, what="row")
-    if len(rows) > MOST_ROWS:
+    many = len(rows) > MOST_ROWS
+    if many:
         table = _one_row_a_system(rows, of_systems)
-    text = "AUROC: chance that a right answer is the surer"
-    if len(rows) <= MOST_ROWS:
-        text += "; from: least confidence accepted"
-    if any(row["kept"].get("threshold") is not None for row in rows):
-        text += "; accepted, wrong: there, on questions held out"
-    below = Paragraph(text, kind="soft")
+    else:
+        table = short_table(rows, groups, columns, what="row")
     return short_blocks(
         _accepted_share_sentence(every, keys, groups, risks),
-        [*table, below],
-        _remarks_by_confidence(rows, of_systems),
+        [*table, Paragraph(_selection_legend(rows, many), kind="below")],
+        _remarks_by_confidence(rows, of_systems, many),
         ("compare the systems question by question", command if several else None),
         everyone=of_systems.labels.values(),
     )
+
+
+def _selection_legend(rows: Sequence[Row], many: bool) -> str:
+    """What the numbers are, in a line below the table."""
+    learnt = [n for row in rows if (n := row["kept"].get("n_calibration")) is not None]
+    names = f"{', '.join(dict.fromkeys(str(row['confidence']) for row in rows))}: " * many
+    parts = [f"{names}AUROC{', the' if many else ':'} chance that a right answer is surer"]
+    parts += [f"in brackets: {NOISE}"] if many else []
+    parts += [f"accept from: learnt on {span(learnt, 'question')}"] if learnt and not many else []
+    return "; ".join(parts)
 
 
 def _one_row_a_system(rows: Sequence[Row], groups: Groups) -> list[Block]:
     """Many systems: what is the same of every confidence once, then how well each ranks."""
     confidences = [*dict.fromkeys(str(row["confidence"]) for row in rows)]
     by_system = groups.apart(rows)
-    whole = len(confidences) <= _MOST_WITH_ENDS
+    whole = len(confidences) == 1  # intervals of several have no room beside each other
 
     def ranks(confidence: str) -> Callable[[Row], str]:
         def write(row: Row) -> str:
             of = {str(one["confidence"]): one for one in by_system[groups.of(row)]}
             one = of.get(confidence, {})
-            if not whole:
-                return number(one.get("auroc"))
-            return _selected_value_cell(one, "auroc", "auroc_low", "auroc_high")
+            text = number(one.get("auroc"))
+            if whole:
+                text = _selected_value_cell(one, "auroc", "auroc_low", "auroc_high")
+            return f"({text})" if one.get("auroc_noise") else text
 
         return write
 
@@ -119,46 +125,64 @@ def _one_row_a_system(rows: Sequence[Row], groups: Groups) -> list[Block]:
             str(one["confidence"]): _acceptance_threshold_cell(one["kept"])
             for one in by_system[groups.of(row)]
         }
-        some = [f"{name} {limit}" for name, limit in found.items() if limit != "none"]
+        some = [f"{name} {limit}" for name, limit in found.items() if limit[0].isdigit()]
         return ", ".join(some) or "-"
 
     columns: dict[str, Callable[[Row], str]] = {
-        "accuracy [95 %]": lambda row: _selected_value_cell(row, "accuracy", "low", "high"),
-        **{f"AUROC, {name}": ranks(name) for name in confidences},
-        "accepted from": accepts,
+        "accuracy [95 %]": _accuracy_cell,
+        **{name: ranks(name) for name in confidences},
+        "accept from": accepts,
     }
     return short_table([those[0] for those in by_system.values()], groups, columns, what="system")
 
 
-def _remarks_by_confidence(rows: Sequence[Row], groups: Groups) -> list[Remark]:
-    """What forbids or weakens accepting, of a system once for all confidences it holds of."""
-    found: dict[tuple[str, str, int, str], list[str]] = {}
-    calibrations: dict[str, dict[str, list[str]]] = {}
-    of_system: dict[str, set[str]] = {}
+def _remarks_by_confidence(rows: Sequence[Row], groups: Groups, many: bool) -> list[Remark]:
+    """What forbids or weakens accepting: each once, then where it holds."""
+    found: dict[tuple[int, str], dict[str, dict[str, str]]] = {}
+    confidences: dict[str, set[str]] = {}
     for row in rows:
         who, confidence = groups.of(row), str(row["confidence"])
-        of_system.setdefault(who, set()).add(confidence)
-        for one in _selection_remarks(row, who):
-            if one.kind == _CALIBRATION:
-                word, _, shares = one.text.partition(": ")
-                words = calibrations.setdefault(who, {}).setdefault(word, [])
-                words.append(f"{shares} ({confidence})")
-            else:
-                found.setdefault((who, one.text, one.severity, one.kind), []).append(confidence)
-    several = any(len(those) > 1 for those in of_system.values())
-    remarks = [
+        confidences.setdefault(who, set()).add(confidence)
+        for one in _selection_remarks(row, many):
+            places = found.setdefault((one.severity, one.kind), {})
+            places.setdefault(who, {})[confidence] = one.text
+    return [
         Remark(
-            text=text if {*those} == of_system[who] else f"{text} (by {' and '.join(those)})",
-            who=who, severity=severity, kind=kind,
+            text=": ".join(filter(None, [
+                text,
+                named([*places], [*confidences]) if many and severity == WEAK
+                else _places_in_words(places, confidences),
+            ])),
+            severity=severity,
         )
-        for (who, text, severity, kind), those in found.items()
+        for (severity, text), places in found.items()
     ]  # fmt: skip
-    for who, parts in calibrations.items():
-        text = "; ".join(f"{word}: {', '.join(those)}" for word, those in parts.items())
-        if not several:
-            text = text.partition(" (")[0]
-        remarks.append(Remark(text=text, who=who, severity=WEAK, kind=_CALIBRATION))
-    return remarks
+
+
+def _places_in_words(
+    places: Mapping[str, Mapping[str, str]], confidences: Mapping[str, set[str]]
+) -> str:
+    """The systems that a remark holds of, each with its confidences and numbers; "" of all."""
+    alike: dict[str, list[str]] = {}
+    for who, numbers in places.items():
+        by_number: dict[str, list[str]] = {}
+        for confidence, text in numbers.items():
+            by_number.setdefault(text, []).append(confidence)
+        is_whole = {*numbers} == confidences[who] and len(by_number) == 1
+        each = [f"{' and '.join(those) * (not is_whole)} {text}".strip()
+                for text, those in by_number.items()]  # fmt: skip
+        alike.setdefault(", ".join(filter(None, each)), []).append(who)
+    if [*alike] == [""] and {*places} == {*confidences}:
+        return ""
+    parts = []
+    for words, those in sorted(alike.items(), key=lambda one: not one[0]):
+        who = named(those, [*confidences], MOST_ROWS)
+        parts.append(f"{who} ({words})" if who and words else who or words)
+    return ", ".join(parts)
+
+
+def _accuracy_cell(row: Row) -> str:
+    return share_with_ends({"value": row["accuracy"], "low": row["low"], "high": row["high"]})
 
 
 def _selected_value_cell(row: Row, value: str, low: str, high: str) -> str:
@@ -171,7 +195,10 @@ def _selected_value_cell(row: Row, value: str, low: str, high: str) -> str:
 
 
 def _acceptance_threshold_cell(row: Row) -> str:
-    return "none" if row.get("threshold") is None else f"{row['threshold']:.4g}"
+    """The least confidence that is accepted, or why there is none."""
+    if row.get("threshold") is not None:
+        return f"{row['threshold']:.4g}"
+    return _NO_THRESHOLD.get(str(row.get("undefined")), "none")
 
 
 def _accepted_share_sentence(
@@ -186,58 +213,55 @@ def _accepted_share_sentence(
     return f"surest of {count_of(answers, 'answer')} by {by} to {asked}{groups.shared}{risk}"
 
 
-def _selection_remarks(row: Row, who: str) -> Iterator[Remark]:
-    """What forbids or weakens accepting by a confidence."""
+def _selection_remarks(row: Row, many: bool) -> Iterator[Remark]:
+    """What forbids or weakens accepting by a confidence: its kind, and numbers of its own.
+
+    Of many systems the table has no room for why nothing is accepted, and says what is noise.
+    """
     kept = cast(Row, row["kept"])
     if row["noise"]:
-        yield Remark(text=f"accuracy is {NOISE}", who=who, severity=GRAVE)
+        yield Remark(kind=f"accuracy is {NOISE}", text="", severity=GRAVE)
     if row["undefined"]:
-        yield Remark(text=f"no AUROC: {explanation(reason(row['undefined']))}", who=who,
-                      severity=GRAVE)  # fmt: skip
-    if row["auroc_noise"]:
-        yield Remark(text=f"AUROC is {NOISE}", who=who, severity=HARMFUL)
-    if kept and kept["threshold"] is None:
-        risk = number(kept["risk"], 2).rstrip("0")
-        why, kind = (
-            _why_nothing_is_accepted(kept, cast(Row, row["surest"])),
-            f"{risk} {kept['undefined']}",
-        )
-        text = f"no threshold keeps the error at {risk}: {why}"
-        yield Remark(text=text, who=who, severity=HARMFUL, kind=kind)
+        code = str(row["undefined"])
+        kind = f"no AUROC: {_NO_AUROC.get(code, explanation(reason(code)))}"
+        yield Remark(kind=kind, text="", severity=GRAVE)
+    if row["auroc_noise"] and not many:
+        yield Remark(kind=f"AUROC is {NOISE}", text="", severity=HARMFUL)
+    risk = number(kept.get("risk"), 2).rstrip("0")
+    if kept and kept["threshold"] is None and many:
+        kind = f"no threshold keeps the error at {risk}, {_acceptance_threshold_cell(kept)}"
+        yield Remark(kind=kind, text="", severity=WEAK)
+    elif kept and kept["threshold"] is not None:
+        error = {"value": kept["error"], "low": kept["low"], "high": kept["high"]}
+        text = f"accepts {percent(kept['acceptance'])}, {share_with_ends(error)} of them wrong"
+        yield Remark(kind="tried on other questions", text=text, severity=HARMFUL)
     confident, right = row["mean_confidence"], row["accuracy_confident"]
     if None not in (confident, right) and row["ece_p"] is not None and row["ece_p"] < _SURE:
-        word = "overconfident" if confident > right else "underconfident"
         shares = [percent(confident), percent(right)]
         if shares[0] == shares[1]:
             shares = [number(confident), number(right)]
-        text = f"{word}: sure of {shares[0]}, right in {shares[1]}"
-        yield Remark(text=text, who=who, severity=WEAK, kind=_CALIBRATION)
+        kind = f"{'over' if confident > right else 'under'}confident"
+        yield Remark(kind=kind, text=f"{shares[0]} said, {shares[1]} right", severity=WEAK)
     if row["few"]:
-        yield Remark(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
+        kind = _FEW.get(str(row["few"]), reason(row["few"]))
+        yield Remark(kind=kind, text="", severity=WEAK)
     unread = row["n_unread"]
-    if unread and unread == row["n_rejected"]:
-        text = f"{count_of(unread, 'answer')} without a verdict: wrong, and never accepted"
-        yield Remark(text=text, who=who, severity=WEAK, kind="n_unread")
-        row = {**row, "n_unread": 0, "n_rejected": 0}
-    for name, words in (
-        ("n_unread", "have no verdict and count as wrong"),
-        ("n_rejected", "have no such confidence and are never accepted"),
-        ("n_without_gold", "have no right answer and are left out"),
-    ):
-        if row[name]:
-            text = f"{count_of(cast(int, row[name]), 'answer')} {words}"
-            yield Remark(text=text, who=who, severity=WEAK, kind=name)
+    is_one = unread and unread == row["n_rejected"]
+    for name, words in _ANSWERS.items():
+        if row[name] and not (is_one and name == "n_rejected"):
+            kind = f"{words}, and are never accepted" if is_one and name == "n_unread" else words
+            yield Remark(kind=kind, text=f"{row[name]:,}", severity=WEAK)
 
 
-def _why_nothing_is_accepted(kept: Row, surest: Row) -> str:
-    """Why a system has no threshold with a guarantee: too many wrong, or too few questions."""
-    if kept["undefined"] == "risk_too_high":
-        return "too many are wrong even among the surest"
-    n = kept["n_calibration"]
-    if n is None:
-        return "too few questions with a label to prove one"
-    few = f"too few labels to prove one ({count_of(n, 'question')} in the half it is learnt on)"
-    return f"{few}; none of the surest is wrong" if surest.get("n_errors") == 0 else few
+_ANSWERS = {
+    "n_unread": "answers without a verdict count as wrong",
+    "n_rejected": "answers without such a confidence are never accepted",
+    "n_without_gold": "answers to questions without a right answer are left out",
+}
+
+
+_NO_THRESHOLD = {"risk_too_high": "too many wrong", "too_few_judgments": "too few labels"}
+_NO_AUROC = {"no_variance": "every answer is right, or every one wrong"}
 
 
 def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
@@ -254,6 +278,13 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         tables["pairs"].iter_rows(named=True),
         key=lambda row: (row["p_holm"] is None, row["p_holm"] or 0),
     )
+    names = [*dict.fromkeys(cell(row[name]) for row in every for name in ("first", "second"))]
+    key = []
+    if len(every) <= MOST_ROWS and max(map(len, names), default=0) > _LONGEST_SIDE:
+        numbers = {name: f"system {n}" for n, name in enumerate(names, start=1)}
+        key = [Lines([f"{number}: {name}" for name, number in numbers.items()], kind="findings")]
+        every = [{**row, "first": numbers[cell(row["first"])],
+                  "second": numbers[cell(row["second"])]} for row in every]  # fmt: skip
     groups = groups_of(every, ["benchmark", "first", "second"])
     all_groups = groups_of(every, ["benchmark"])
     asked = span((row["n_questions"] for row in every), "shared question")
@@ -277,7 +308,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         findings = _remarks_on_many_pairs(every)
     else:
         shown = short_table(every, ungrouped, columns, what="pair", names=["first", "second"])
-        shown += [Paragraph(_ERRORS, kind="soft")] if by else []
+        shown += [*([Paragraph(_ERRORS, kind="below")] if by else []), *key]
         findings = [
             one for row in every for one in _system_pair_remarks(row, numbered[groups.of(row)])
         ]

@@ -20,6 +20,8 @@ _MARKED = re.compile(r"^\s*\[\[\s*[-+\w.]+\s*\]\]\s*$")  # a mark that judges wr
 _PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
 _MOST_QUOTED = 8
+_BETWEEN = ("|", ";", "\n", ",", "/")
+_FEW, _SHORT = 20, 40  # values of a list in a text, and characters of each
 
 
 def parsed(text: str) -> object:
@@ -97,6 +99,38 @@ def parted(place: str, columns: Collection[str]) -> tuple[str, list[str]]:
     return parts[0], parts[1:]
 
 
+def mark_between(texts: pl.Series) -> str | None:
+    """The mark between several short values in every text of a column; None of all other columns.
+
+    A value of one place stands at another as well: ``Yes, fully`` is one verdict.
+
+    Examples
+    --------
+    >>> mark_between(pl.Series(["pass|pass|fail", "fail|fail|fail"]))
+    '|'
+    >>> mark_between(pl.Series(["Yes, fully", "No, not"])), mark_between(pl.Series(['["a"]']))
+    (None, None)
+    """
+    if texts.dtype != pl.String or (texts := texts.drop_nulls()).is_empty():
+        return None
+    known = texts.unique().head(_PROBED)
+    if known.str.contains(r"^\s*[\[{]").any():
+        return None
+    for mark in _BETWEEN:
+        parts = [[one.strip() for one in text.split(mark)] for text in known]
+        values = {one for each in parts for one in each}
+        firsts = {each[0] for each in parts}
+        if (
+            min(map(len, parts)) > 1
+            and len(values) <= _FEW
+            and "" not in values
+            and max(map(len, values)) <= _SHORT
+            and firsts & {one for each in parts for one in each[1:]}
+        ):
+            return mark
+    return None
+
+
 def values_at(column: pl.Series, path: Sequence[str]) -> list[list[object]]:
     """All that stands at a path inside each cell: one value, or with ``*`` all elements of a list.
 
@@ -106,7 +140,12 @@ def values_at(column: pl.Series, path: Sequence[str]) -> list[list[object]]:
     [['A'], [None]]
     >>> values_at(pl.Series("s", [[3, 4], [5]]), ["*"])
     [[3, 4], [5]]
+    >>> values_at(pl.Series("v", ["pass|fail", "pass|pass"]), ["*"])
+    [['pass', 'fail'], ['pass', 'pass']]
     """
+    if [*path] == ["*"] and (mark := mark_between(column)):
+        return [[None] if cell is None else [one.strip() for one in cell.split(mark)]
+                for cell in column]  # fmt: skip
     known: dict[str, object] = {}
     rows = []
     for cell in column.to_list():

@@ -10,7 +10,7 @@ from itertools import chain
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
-from judgerel_ray.counting.columns import TYPED, is_nested
+from judgerel_ray.counting.columns import TYPED
 from judgerel_ray.counting.files.layout import SAMPLE, VALUES
 from judgerel_ray.counting.files.names import (
     WORDS,
@@ -30,6 +30,7 @@ BY_VERDICT = "{verdict}"
 _ROW = "__row"
 _CHOSEN = frozenset(("win", "wins", "won"))
 _SEVERAL = 2
+_TEXT_OR_TRUTH = (pl.String, pl.Boolean)
 _MOST_REPLIES = 50_000_000
 
 
@@ -52,20 +53,13 @@ def one_row_a_reply(source: Source, stated: Mapping[str, str]) -> tuple[Source, 
     table = source.rows.collect(engine="streaming")
     table = table.with_row_index(_ROW)
     if BY_VERDICT in place:
-        counts = table.columns[1:]
-        if place == BY_VERDICT:
-            counts = [
-                one for one in counts if {*roles_of(one)} <= {*VALUES} and _is_mark(table[one])
-            ]
+        counts = marks_of_one(source)[1] if place == BY_VERDICT else table.columns[1:]
         found = names_by_pattern(place, counts)
         verdicts = {name: one["verdict"] for name, one in found.items()
                 if not is_aggregate(one["verdict"])}  # fmt: skip
         if not verdicts or "verdict" in table.columns:
-            problem = (
-                f"no column {'of 0 and 1' if place == BY_VERDICT else f'is like {place!r}'}"
-                if not verdicts
-                else "a column verdict is there"
-            )
+            like = "s of which each row has one 1" if place == BY_VERDICT else f" is like {place!r}"
+            problem = f"no column{like}" if not verdicts else "a column verdict is there"
             raise SweepError(f"{problem}, got {quote_names(table.columns[1:])}", where=source.where)
         cells = table.select(
             pl.all().exclude(*verdicts), *(pl.col(one).cast(pl.String) for one in verdicts)
@@ -111,22 +105,45 @@ def one_of_several(source: Source) -> str | None:
     >>> one_of_several(Source(rows=rows))
     'is_{verdict}'
     """
-    names = source.rows.collect_schema().names()
-    marks = [name for name in names if _verdict_words(name) and not is_side_column(name)
-             and not any(map(is_of_people, (name, *chain(*halves(name)))))]  # fmt: skip
+    place, marks = marks_of_one(source)
     words = [one for name in marks for one in _verdict_words(name) - _CHOSEN]
-    others = [name for name in names if name not in marks and {*VALUES} & {*roles_of(name)}]
-    if len(marks) < _SEVERAL or others or len({*words}) < len(words):
-        return None
-    begin = source.rows.select(marks).head(SAMPLE).collect(engine="streaming")
-    if not all(map(_is_mark, begin.iter_columns())):
-        return None
-    total = pl.sum_horizontal(_mark(pl.col(name)) for name in marks)
-    if not source.rows.select((total == 1).all()).collect(engine="streaming").item():
-        return None
-    start, end = in_common(marks) or ("", "")
-    pattern = f"{start}{BY_VERDICT}{end}"
-    return pattern if names_by_pattern(pattern, names).keys() == {*marks} else BY_VERDICT
+    names = source.rows.collect_schema().names()
+    others = [name for name in names if name not in marks and {*VALUES} & {*roles_of(name)}
+              and not _verdict_words(name)]  # fmt: skip
+    is_known = all(map(_verdict_words, marks)) and len({*words}) == len(words)
+    return place if place and is_known and not others else None
+
+
+def marks_of_one(source: Source) -> tuple[str | None, list[str]]:
+    """Columns of 0 and 1 of which each row has one 1, and the place of counts that names them.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["p", "q"], "good_reply": [1, 0], "other_reply": [0, 1]})
+    >>> marks_of_one(Source(rows=rows))
+    ('{verdict}_reply', ['good_reply', 'other_reply'])
+    """
+    kinds = source.rows.collect_schema()
+    names = kinds.names()
+    free = [name for name in names if {*roles_of(name)} <= {*VALUES} and not is_side_column(name)
+            and not any(map(is_of_people, (name, *chain(*halves(name)))))]  # fmt: skip
+    free = [name for name in free if kinds[name].is_numeric() or kinds[name] in _TEXT_OR_TRUTH]
+    begin = source.rows.select(free).head(SAMPLE).collect(engine="streaming")
+    each = begin.select(_mark(pl.col(one.name)) for one in begin.iter_columns() if _is_mark(one))
+    for first in each:
+        marks, total = [first.name], first
+        for other in each.drop(first.name):
+            if (both := total + other).max() == 1:
+                marks, total = [*marks, other.name], both
+        if len(marks) < _SEVERAL or total.min() != 1:
+            continue
+        n_each = pl.sum_horizontal(_mark(pl.col(name)) for name in marks)
+        if source.rows.select((n_each == 1).all()).collect(engine="streaming").item():
+            start, end = in_common(marks) or ("", "")
+            pattern = f"{start}{BY_VERDICT}{end}"
+            is_of_these = names_by_pattern(pattern, names).keys() == {*marks}
+            return (pattern if is_of_these else BY_VERDICT), marks
+    return None, []
 
 
 def _verdict_words(name: str) -> frozenset[str]:
@@ -145,7 +162,7 @@ def _mark(cell: pl.Expr) -> pl.Expr:
 
 def _is_mark(column: pl.Series) -> bool:
     """Whether a column holds 0 and 1, or false and true, and both of them."""
-    if is_nested(column.dtype) or column.name in TYPED:
+    if column.name in TYPED:
         return False
     mark = column.to_frame().select(_mark(pl.col(column.name))).to_series()
     return mark.n_unique() == _SEVERAL and not mark.has_nulls()

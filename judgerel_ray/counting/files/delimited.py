@@ -189,7 +189,8 @@ def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
         first, *others = below.values()
         is_alike = bool(others) and all(sorted(one) == sorted(first) for one in others)
         is_one = len({*first}) == len(first) and "" not in (*first, *groups)
-        is_table = item.lower() in KNOWN_BY | COMMON and is_alike and is_one
+        is_known = item.lower() in KNOWN_BY or bool(roles_of(item))
+        is_table = is_known and is_alike and is_one
         if is_table and (facet_of(first) is not None or all(map(roles_of, first))):
             joined = [f"{one}_{name}" for one, name in zip(groups, inner, strict=True)]
             return n_lines, [item, *joined], sign

@@ -117,9 +117,7 @@ def _below_keys(
         return None  # columns or rows by their numbers
     if facets.count(ENTRY) == 1 and "item_id" not in facets:
         place = facets.index(ENTRY)
-        # Words may be criteria that are on no list.
-        is_item = len(levels[place]) >= _MANY or all(re.search(r"\d", one) for one in levels[place])
-        facets[place] = "item_id" if is_item else ENTRY
+        facets[place] = "item_id" if _may_be_items(levels[place]) else ENTRY
     if not {"item_id", ENTRY} & {*facets}:
         return None
     names = [f"{one}_key" if one in facets[:n] else one for n, one in enumerate(facets)]
@@ -134,6 +132,11 @@ def _below_keys(
         for one in (leaf if is_record and isinstance(leaf, list) else [leaf])
     ]
     return (rows, names) if all(map(_names_judgments, cells if is_record else rows)) else None
+
+
+def _may_be_items(keys: Collection[str]) -> bool:
+    """Whether keys are many, or numbered: words may be criteria that are on no list."""
+    return len(keys) >= _MANY or all(re.search(r"\d", one) for one in keys)
 
 
 def _facet_of_keys(keys: Sequence[str]) -> str:
@@ -185,7 +188,11 @@ def _keyed_records(document: Mapping[str, object]) -> list[dict[str, object]]:
         return []
     if not any(map(_names_judgments, records)):
         return []
-    called = _called([*document], {name for one in records for name in one})
+    called = _called([*document], names := {name for one in records for name in one})
+    roles = {role for name in names for role in roles_of(name)}
+    is_numbered = "replication" in roles and "item_id" not in roles
+    if called == ENTRY and is_numbered and not facet_of(document) and _may_be_items(document):
+        called = "item_id"
     return [
         {called: key, **record}
         for key, one in zip(document, inside, strict=True)

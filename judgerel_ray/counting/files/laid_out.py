@@ -70,7 +70,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     names = rows.collect_schema().names()
     # As cells are merged from the begin on, what has none there is looked at no further.
     merged = [name for name in (*_MERGED, "item_id") if name in names]
-    if any(rows.head(SAMPLE).select(pl.col(merged).is_null().any()).collect().row(0)):
+    if any(rows.head(SAMPLE).select(_is_blank(name).any() for name in merged).collect().row(0)):
         if not meaning.is_numbered and meaning.siblings is None:
             rows, lines = _without_nothing(
                 rows, {*meaning.columns} & {"item_id", REPLICATION, *VALUES}
@@ -116,6 +116,8 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         roles_here = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
         if not (roles_here or {*VALUES} & roles or single == "feedback"):
             continue
+        if column.dtype == pl.String:  # no other text holds an object
+            column = column.filter(column.str.contains("{", literal=True))
         objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
         keys = list(dict.fromkeys(key for one in objects for key in one))
         inner = [value for one in objects for value in one.values() if value is not None]
@@ -274,21 +276,47 @@ def _without_nothing(rows: pl.LazyFrame, names: Collection[str]) -> tuple[pl.Laz
 
 
 def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
-    """Judges and criteria of merged cells filled down, where each is named once."""
+    """Judges and criteria of merged cells filled down, where each is named once, or in each item.
+
+    Items are merged cells as well then, and every one of them begins with a name; or rows without
+    a name hold the same replication, and filled in none do.
+    """
     lines = []
+    item = _is_blank("item_id")
     for name in names:
-        text = pl.col(name).cast(pl.String)
-        blank = text.is_null() | (text.str.strip_chars() == "")
+        blank = _is_blank(name)
         facts = rows.select(
             blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"),
-            text.filter(~blank).is_duplicated().any().alias("again"),
+            pl.col(name).filter(~blank).is_duplicated().any().alias("again"),
+            within=item.any() & ~(blank & ~item).any(),
         )  # fmt: skip
-        n, first, of, again = facts.collect(engine="streaming").row(0)
-        if n and not first and not again and n >= of - n:
-            rows = rows.with_columns(pl.when(~blank).then(text).forward_fill().alias(name))
+        n, first, of, again, within = facts.collect(engine="streaming").row(0)
+        if not n or first:
+            continue
+        text = pl.when(~blank).then(pl.col(name).cast(pl.String)).forward_fill()
+        filled = rows.with_columns(text.alias(name))
+        is_merged = n >= of - n and (within or not again)
+        if is_merged or (_holds_one_twice(rows) and not _holds_one_twice(filled)):
+            rows = filled
             cells = count_of(n, "empty cell")
             lines.append(f"{name}: {cells} filled from the row above, as merged cells")
     return rows, lines
+
+
+def _holds_one_twice(rows: pl.LazyFrame) -> bool:
+    """Whether two rows of named items hold the same numbered replication."""
+    names = rows.collect_schema().names()
+    if "item_id" not in names or REPLICATION not in names:
+        return False
+    has = ~_is_blank("item_id") & ~_is_blank(REPLICATION)
+    key = pl.struct(*key_in(names), REPLICATION)
+    return bool(rows.filter(has).select(key.is_duplicated().any()).collect().item())
+
+
+def _is_blank(name: str) -> pl.Expr:
+    """Whether a cell is empty, or holds blanks alone."""
+    text = pl.col(name).cast(pl.String)
+    return text.is_null() | (text.str.strip_chars() == "")
 
 
 def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
@@ -563,8 +591,7 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     """
     if "item_id" not in columns:
         return rows, None
-    item = pl.col("item_id").cast(pl.String)
-    blank = item.is_null() | (item.str.strip_chars() == "")
+    item, blank = pl.col("item_id").cast(pl.String), _is_blank("item_id")
     facts = rows.select(blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"))
     n, first, of = facts.collect(engine="streaming").row(0)
     # A merged cell names its item once; where one stands in two rows, a blank is a fault.
@@ -574,11 +601,7 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     if not n or first or of - n < _FEWEST_RUNS or rows.select(again | is_alone).collect().item():
         return rows, None
     filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
-    key = [*key_in(columns), REPLICATION]
-    if (
-        REPLICATION in columns
-        and filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item()
-    ):
+    if _holds_one_twice(filled):
         return rows, None
     valued = [pl.col(name).is_not_null() for name in VALUES if name in columns]
     if not filled.filter(blank).select(pl.any_horizontal(valued).all()).collect().item():

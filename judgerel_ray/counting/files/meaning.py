@@ -21,7 +21,13 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_nested, is_no_value
-from judgerel_ray.counting.files.cells import leaves, parsed_cell, parted, values_at
+from judgerel_ray.counting.files.cells import (
+    leaves,
+    mark_between,
+    parsed_cell,
+    parted,
+    values_at,
+)
 from judgerel_ray.counting.files.labelled import GOLD
 from judgerel_ray.counting.files.layout import (
     REPLICATION,
@@ -35,6 +41,7 @@ from judgerel_ray.counting.files.layout import (
 from judgerel_ray.counting.files.named_judges import MARKS, names_nobody
 from judgerel_ray.counting.files.names import (
     BARE,
+    ROLES,
     STATED,
     called_of,
     column_flag,
@@ -51,6 +58,7 @@ from judgerel_ray.counting.files.names import (
     is_named_element,
     is_numbered_thing,
     is_of_people,
+    is_plain_model,
     is_question,
     is_seed,
     is_side_column,
@@ -58,6 +66,7 @@ from judgerel_ray.counting.files.names import (
     names_by_pattern,
     patterns_like,
     patterns_of,
+    places_side_by_side,
     roles_inside,
     roles_of,
 )
@@ -67,11 +76,13 @@ _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
-_NAMED_VALUE = ("name", "value")
-"""Columns that mean something together alone: a metric's name and its value."""
 _UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
 """A number behind the name of a judge, which may be of that name: ``claude-3``."""
+_LEADING = r":^\W*(\w+)"
+"""Takes the first word of a text, where it stands behind a place."""
+_FEW_WORDS = 5  # with which texts begin that say a verdict first
 _UNNAMED = "no name of judgments"
+_MANY = 4  # columns that are of items each, and tell none
 _MOST_BESIDE = 200  # columns whose names are looked at together
 _SCORED = re.compile(STATED)
 
@@ -132,18 +143,24 @@ class _Reader:
             several = {f"{name}.1", f"{name}_2", f"{name}2", f"{name} 2"} & {*columns}
             first = {f"{name}_1", f"{name}1", f"{name} 1"} & {*columns}
             is_one_of_several = name in VALUES and bool(several) and not first
+            is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
-                self.roles.setdefault(name, self._all_of(name))
+                if (place := self._all_of(name)) is None:
+                    continue
+                self.roles.setdefault(name, place)
                 self.taken.add(name)
 
-    def _all_of(self, name: str) -> str:
-        """A column, or all elements of its lists where nothing else numbers repeats."""
+    def _all_of(self, name: str) -> str | None:
+        """A column, or all elements of its lists where nothing else numbers repeats.
+
+        None where it holds objects of something else, as `judge` may what the judge said.
+        """
         is_list = name in VALUES and REPLICATION not in self.begin.columns
         inside = leaves(self.begin[name])
         if name in FACETS and inside:  # who is an object with a name
             called = [f"{name}.{one}" for one in ("name", "id", "model")]
             named = [one for one in called if one in inside]
-            return inside[0] if len(inside) == 1 else next(iter(named), name)
+            return inside[0] if len(inside) == 1 else next(iter(named), None)
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -248,6 +265,13 @@ class _Reader:
                     continue
                 for role in roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
+            # A text that holds several values may be a list of them, or one value.
+            every = f"{name}.*"
+            roles = [] if inside else [one for one in roles_inside(every) if one in VALUES]
+            if roles and not self.is_number(name) and mark_between(column):
+                for role in roles:
+                    places = found.setdefault(role, [])
+                    places += [one for one in (every, name) if one not in places]
         return found
 
     def _inside(self, column: pl.Series) -> list[tuple[str, str]]:
@@ -274,11 +298,11 @@ class _Reader:
                        for item in self._places.get("item_id", ()))
             ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
-            there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
+            there = [one for one in there if not is_plain_model(one)]
         if role == "judge":
             there = [one for one in there if not self._is_verdict_place(one)]
         if role == "judge" and len(there) > 1:
-            there = [one for one in there if key_of(one) != "model"] or there
+            there = [one for one in there if not is_plain_model(called_of(one))] or there
         there = [one for one in there if one not in self.taken]
         if len(there) == 1:
             self._take(role, there[0])
@@ -288,7 +312,7 @@ class _Reader:
     def _is_verdict_place(self, place: str) -> bool:
         """Whether a place that is called after judges holds what they said."""
         rows, texts = self.begin, self._values(place)
-        is_marks = {*texts} <= MARKS
+        is_marks = {*texts.unique()} <= MARKS
         if is_marks and "*" in place:  # elements of one list are of one item
             column, path = parted(place, self.begin.columns)
             cells = enumerate(values_at(self.begin[column], path))
@@ -327,6 +351,7 @@ class _Reader:
 
     def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Columns that would be judgments beside others of their shape, and stand alone."""
+        known = {parted(place, self.begin.columns)[0] for place in known}
         for name in self.begin.columns:
             if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
@@ -335,7 +360,8 @@ class _Reader:
                 continue
             stem = re.sub(r"[_\-. ]*\d+$", "", name)
             is_repeat = stem != name and (REPLICATION in roles_of(stem) or len(stem) == 1)
-            is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
+            words = (*parts, stem, stem.removesuffix("s"))
+            is_value = any(set(roles_of(part)) & set(VALUES) for part in words)
             is_value |= bool(patterns_of([name]))
             one_value = self._texts[name].n_unique() < 2  # a threshold, say
             if one_value or not (is_repeat or is_value or any(map(is_metric, (name, *parts)))):
@@ -349,9 +375,11 @@ class _Reader:
     def _named_value(self) -> dict[str, str]:
         """A metric's name beside its value, which mean something together alone, by role."""
         by_key = {key_of(name): name for name in self.begin.columns}
-        if set(_NAMED_VALUE) - set(by_key):
+        named = ["name", *map(key_of, ROLES["criterion"])]
+        name = next((by_key[one] for one in named if one in by_key), None)
+        value = by_key.get("value")
+        if name is None or value is None:
             return {}
-        name, value = by_key["name"], by_key["value"]
         is_stated = value in (self.stated.get(role) for role in VALUES)
         if not self.is_choice(name) or (value in self.taken and not is_stated):
             return {}
@@ -517,11 +545,16 @@ class _Reader:
     def _ways(self) -> tuple[tuple[str, str], ...]:
         """Places by which columns are read that say not what they are, side by side or alone."""
         opened = [one for role in VALUES for one in self.open.get(role, ())]
-        if self.patterns or (opened and not in_common(opened)):
+        is_alike = in_common(opened) and {*opened} <= self._texts.keys()
+        if self.patterns or (opened and not is_alike):
             return tuple(self.patterns)
+        unused = self._unused()
+        of_items = [one for one in unused
+                    if "item_id" in chain(*map(roles_of, chain(*halves(one))))]  # fmt: skip
+        of_items = of_items if len(of_items) < _MANY else []  # a column an item
         free = opened or [
-            name for name, why in self._unused().items()
-            if (why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*halves(name)))))
+            name for name, why in unused.items()
+            if (why == _UNNAMED and name not in of_items)
             or (is_answer(name) and self.is_choice(name))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
@@ -529,24 +562,35 @@ class _Reader:
                 and self._texts[name].n_unique() > 1
                 and not self._inside(self.begin[name])]  # fmt: skip
         rated = [name for name in free if self.is_number(name)
-                 and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
+                 and (self._comes_again(name) or self._texts[name].str.contains("[.,]").any())
                  ]  # fmt: skip
-        worded = [name for name in free if name not in rated and self.is_choice(name)
-                  and self._comes_again(name)]  # fmt: skip
+        worded = [name for name in free if name not in rated and self.is_choice(name)]
         held = {name: {*self._texts[name]} for name in worded}
         known = Counter(chain(*held.values()))
         # What stands side by side has values in common.
-        worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
+        beside = [one for one in worded if any(known[text] > 1 for text in held[one])]
+        alone = sorted(filter(self._comes_again, worded), key=lambda one: len(held[one]))
         ways = []
-        for role, names in (("score", rated), ("verdict", worded)):
-            places = _places_of(names)
+        for role, names in (("score", rated), ("verdict", beside or alone)):
+            places = names if names is alone else places_side_by_side(names)
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             item = self.roles.get("item_id", "")
             if item in self._texts and not self._is_key(item, number="item_id"):
                 places = [one for one in places if "{replication}" not in one]
             ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
-        return tuple(ways)
+        return tuple(ways or self._by_leading_words())
+
+    def _by_leading_words(self) -> Iterator[tuple[str, str]]:
+        """Places by which texts are read that begin with one of a few words: ``Yes, it does``."""
+        for name, why in self._unused().items():
+            texts = self._texts.get(name)
+            if texts is None or not (why == _UNNAMED or is_answer(name) or roles_of(name)):
+                continue
+            words = texts.str.extract(_LEADING[1:], 1).str.to_lowercase()
+            n = words.n_unique()
+            if 1 < n <= _FEW_WORDS and not words.has_nulls() and words.is_duplicated().all():
+                yield "verdict", f"{name}{_LEADING}"
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
@@ -581,7 +625,7 @@ class _Reader:
                 )
             )
             known = [set(roles_of(one)) for one in parts]
-            if whole := roles_of(before + after):
+            if not after.strip("_-. ") and (whole := roles_of(before)):
                 known = [set(whole)]
             what = set(roles_of(after.strip("_-. "))).union(*known)
             # A word of another thing numbers that: turn1_score, answer1_score, model1_score.
@@ -680,12 +724,24 @@ class _Reader:
                 # Of lists those alone whose elements are judgments: others hold something else.
                 places += [place for place in leaves(self.begin[name])
                            if "*" not in place or place.rpartition("*")[0] in lists]  # fmt: skip
+        places += [
+            f"{name}.*" for name in self.begin.columns
+            if lists and name not in self.taken and self._is_beside(name, lists[0][:-1])
+        ]  # fmt: skip
         read = {part for place in self.roles.values() for part in re.split("[,:]", place)}
         return tuple(
             name for name in places
             if name not in read and name not in (self.taken if name in self.begin.columns else ())
             and not self._tells_nothing(name)
         )  # fmt: skip
+
+    def _is_beside(self, name: str, other: str) -> bool:
+        """Whether a column holds lists of single values, each as long as that of another."""
+        inside = [place for place, _ in self._inside(self.begin[name])]
+        if other not in self.begin.columns or inside != [f"{name}.*"]:
+            return False
+        lengths = ([*map(len, values_at(self.begin[one], ["*"]))] for one in (name, other))
+        return len({*map(tuple, lengths)}) == 1
 
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
@@ -731,14 +787,3 @@ def _are_verdicts(texts: pl.Series) -> bool:
     longest = texts.str.len_chars().max()
     few = 0 < texts.n_unique() <= _MOST_VERDICTS
     return few and isinstance(longest, int) and longest <= _SHORT
-
-
-def _places_of(names: Sequence[str]) -> Sequence[str]:
-    """Places of columns that may hold judgments: side by side, or alone by a word of one."""
-    if len(names) < 2 or in_common(names):
-        return patterns_like(names) if len(names) > 1 else names
-    of_value = [one for one in names
-                if any({*roles_of(part)} & {*VALUES} for part in chain(*halves(one)))]  # fmt: skip
-    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
-    several = [stem for stem, n in stems.items() if n > 1]
-    return of_value or [*several, *patterns_like(names)]

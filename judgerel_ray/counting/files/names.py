@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from shlex import quote
 
@@ -153,7 +154,8 @@ ANSWERS = (
 REQUESTS = ("request_id", "call_id", "span_id", "uuid")
 """Which request a row came of: another one for every judgment."""
 ANNOTATORS = ("annotator", "annotator_id", "expert", "worker", "worker_id", "experte", "anotador",
-              "annotateur", "标注员")  # fmt: skip
+              "annotateur", "标注员", "email", "email_address", "e_mail_adresse", "respondent",
+              "participant")  # fmt: skip
 """Who among people judged, where rows differ in it."""
 CATEGORIES = (
     "task", "problem", "question", "case", "frage", "aufgabe", "fall", "beispiel", "题目",
@@ -179,6 +181,8 @@ VARIANTS = frozenset((
     "preview", "beta", "exp", "latest",
 ))  # fmt: skip
 """Words behind the name of a model that are of the name."""
+MODELS = ("model", "modell", "modele", "modelo", "模型")
+"""Who judged, where no column says it better: as often who answered."""
 WORDS = frozenset(("pass", "fail", "passed", "failed", "yes", "no", "true", "false", "correct",
                    "incorrect", "win", "lose", "tie"))  # fmt: skip
 """Verdicts, which are nobody's name."""
@@ -210,8 +214,17 @@ _BESIDE_ANSWERS = ("Status", "Score", "Named Scores", "Metric: ", "Grader Reason
 _COUNTS = ("n", "count", "counts", "freq", "frequency", "n_votes", "n_replies", "anzahl", "nombre")
 _BRACES = re.compile(r"\{(\w+)\}")
 _RUN_OF = re.compile(r"(.+?)([_\-. ]+[^\W\d_]+[_\-. ]*)\d+")
+_SIMPLIFIED = str.maketrans(
+    "題問編號樣評審輪數複運判決結論裁準標指維順選時間語據應則項對試測務",
+    "题问编号样评审轮数复运判决结论裁准标指维顺选时间语据应则项对试测务",
+)
+"""Traditional Chinese characters of the lists."""
 _MOST_JOINTS = 8
 _TWO = 2  # orders
+_NUMBER_OF = re.compile(r"(.+?)(?:no|nr|num|number|nummer|index|idx)")
+_NUMBERED = ("item_id", "replication")
+_WRAPPERS = ("row", "data", "fields")
+"""What records stand in that other things are said beside."""
 
 
 @lru_cache(maxsize=4096)
@@ -226,7 +239,7 @@ def key_of(name: str) -> str:
     spelled = name.lower()
     for umlaut, plain in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
         spelled = spelled.replace(umlaut, plain)
-    bare = unicodedata.normalize("NFKD", spelled)
+    bare = unicodedata.normalize("NFKD", spelled.translate(_SIMPLIFIED))
     return "".join(one for one in bare if one.isalnum() and not unicodedata.combining(one))
 
 
@@ -240,7 +253,9 @@ _ANSWERS, _REQUESTS = map(_keys_of_column_names, (ANSWERS, REQUESTS))
 _ANNOTATORS, _CATEGORIES, _AGGREGATES, _TRIES = map(
     _keys_of_column_names, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
 )
-_METRICS, _SEEDS, _QUESTIONS = map(_keys_of_column_names, (METRICS, SEEDS, QUESTIONS))
+_METRICS, _SEEDS, _QUESTIONS, _MODELS = map(
+    _keys_of_column_names, (METRICS, SEEDS, QUESTIONS, MODELS)
+)
 _SIZES = _keys_of_column_names(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
 
 
@@ -257,7 +272,12 @@ def roles_of(name: str) -> list[str]:
     (['item_id'], ['verdict'], [], [])
     """
     key = key_of(name)
-    return [] if key in _PEOPLE else [role for role, keys in _ROLE_OF.items() if key in keys]
+    if key in _PEOPLE:
+        return []
+    found = [role for role, keys in _ROLE_OF.items() if key in keys]
+    if not found and (numbered := _NUMBER_OF.fullmatch(key)):  # run_no, Question number
+        found = [role for role in _NUMBERED if numbered[1] in _ROLE_OF[role]]
+    return found
 
 
 def is_of_people(name: str) -> bool:
@@ -368,6 +388,11 @@ def is_model(name: str) -> bool:
     found = JUDGES.search(name)
     rest = re.split(r"[_\-. :]+", name[found.end() :].lower()) if found else ["none"]
     return all(not one.isalpha() or one in VARIANTS or JUDGES.match(one) for one in rest)
+
+
+def is_plain_model(name: str) -> bool:
+    """Whether a column is called a model, which may have judged or answered."""
+    return key_of(name) in _MODELS
 
 
 def is_metric(name: str) -> bool:
@@ -497,16 +522,29 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
 
 
 def in_common(names: Sequence[str]) -> tuple[str, str] | None:
-    """How names begin and end alike; None where they do neither.
+    """How names begin and end alike, in whole words; None where they do neither.
 
     Examples
     --------
-    >>> in_common(["run1_x", "run2_x"]), in_common(["a", "b"])
-    (('run', '_x'), None)
+    >>> in_common(["run1_x", "run2_x"]), in_common(["good_x", "bad_x"]), in_common(["a", "b"])
+    (('run', '_x'), ('', '_x'), None)
     """
     begin = _begin_of(names)
-    end = _begin_of([name[len(begin) :][::-1] for name in names])[::-1]
+    begin = _whole_words(begin, [name[len(begin) :] for name in names])
+    turned = [name[len(begin) :][::-1] for name in names]
+    end = _begin_of(turned)
+    end = _whole_words(end, [name[len(end) :] for name in turned])[::-1]
     return (begin, end) if begin or end else None
+
+
+def _whole_words(begin: str, rests: Sequence[str]) -> str:
+    """What names begin with, cut where a word or a number ends that goes on in any of the names."""
+    firsts, last = {one[:1] for one in rests}, begin[-1:]
+    if last.isdecimal() and any(map(str.isdecimal, firsts)):
+        return begin.rstrip("0123456789")
+    if any(all(map(kind, (last, one))) for kind in (str.islower, str.isupper) for one in firsts):
+        return begin[: max((one.end() for one in re.finditer(r"[_\-. :/]+", begin)), default=0)]
+    return begin
 
 
 def _begin_of(texts: Sequence[str]) -> str:
@@ -540,9 +578,27 @@ def patterns_like(names: Sequence[str]) -> list[str]:
     if is_bare and sorted(map(int, inner)) in ([*range(len(inner))], [*range(1, len(inner) + 1)]):
         several.insert(0, several.pop(3))  # numbered from the first on, as repeats are
         several[1:1] = ["option_order"] * (len(inner) == _TWO)
+    known = known or next((role for role in roles_of(word) if role in several), None)
     if known is not None:
         several = [known, *(["responder"] if known == "judge" else [])]
     return [f"{begin}{{{one}}}{end}" for one in several]
+
+
+def places_side_by_side(names: Sequence[str]) -> Sequence[str]:
+    """Places of columns that may hold judgments: side by side, or alone by a word of one.
+
+    Examples
+    --------
+    >>> places_side_by_side(["raw_verdict", "tone"]), places_side_by_side(["gpt-4o", "claude-3"])
+    (['raw_verdict'], ['{judge}', '{responder}'])
+    """
+    if len(names) < 2 or in_common(names):
+        return patterns_like(names) if len(names) > 1 else names
+    of_value = [one for one in names
+                if any({*roles_of(part)} & _VALUES for part in chain(*halves(one)))]  # fmt: skip
+    stems = Counter(re.sub(r"\d+$", "{replication}", name) for name in names)
+    several = [stem for stem, n in stems.items() if n > 1]
+    return of_value or [*several, *patterns_like(names)]
 
 
 def _runs_of(names: Sequence[str]) -> list[str]:
@@ -557,7 +613,9 @@ def _runs_of(names: Sequence[str]) -> list[str]:
         return []
     begin, _ = in_common(heads) or ("", "")
     is_number = all(re.fullmatch(r"\d+(\.\d+)?", one[len(begin) :]) for one in heads)
-    facets = ("temperature",) if is_number else ("judge", "criterion", "responder", "template")
+    told = [role for role in roles_of(begin.strip("_-. ")) if role not in _VALUES]
+    several = ("judge", "criterion", "responder", "template")
+    facets = (*told, "temperature")[:1] if is_number else several
     begin, end = begin if is_number else "", next(iter(ends))
     return [f"{begin}{{{one}}}{end}{{replication}}"
             for one in facets]  # fmt: skip
@@ -611,14 +669,17 @@ def roles_inside(place: str) -> list[str]:
     """What a value inside an object may be: the id of another thing is no question's."""
     called = called_of(place)
     above = [one for one in place.split(".")[:-1] if one != "*"]
-    if called == "id" and above:
-        return ["item_id"] if "item_id" in roles_of(above[-1]) else []
-    if called == "name" and above:  # of a metric, in a list of them
-        of_metrics = above[-1].partition("_")[0].removesuffix("s")
-        return ["criterion"] if "criterion" in roles_of(of_metrics) else []
+    if called == "id" and above and above[-1] not in _WRAPPERS:  # of an example: example_id
+        roles = {*roles_of(above[-1]), *roles_of(f"{above[-1]}_id")}
+        return ["item_id"] if "item_id" in roles else []
+    if called == "name" and above:  # of a metric or a judge, in a list of them
+        one = above[-1].removesuffix("s")
+        of_these = {*([] if is_plain_model(one) else roles_of(one))}
+        of_these |= {*roles_of(above[-1].partition("_")[0].removesuffix("s"))} - {"judge"}
+        return [role for role in ("criterion", "judge") if role in of_these]
     if called == "value":
         several = {role for one in above for role in roles_of(one.removesuffix("s"))}
-        return [role for role in ("verdict", "score") if several & _VALUES]
+        return [role for role in ("verdict", "score") if several & {*_VALUES, "criterion"}]
     return roles_of(called)
 
 

@@ -24,6 +24,7 @@ from judgerel_ray.counting.files.cells import leaves, parted, refuse_inside, val
 from judgerel_ray.counting.files.counted_rows import (
     BY_VERDICT,
     COUNT,
+    marks_of_one,
     one_of_several,
     one_row_a_reply,
 )
@@ -52,6 +53,7 @@ from judgerel_ray.counting.files.names import (
     is_aggregate,
     is_answer,
     is_named_element,
+    is_plain_model,
     is_question,
     is_side_column,
     names_by_pattern,
@@ -136,6 +138,7 @@ def understood(
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
+    meaning = _marks_told(source, meaning)
     _refuse_counts(source, meaning)
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
@@ -196,6 +199,29 @@ def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
         return []
     entries = source.rows.select(pl.col(ENTRY)).collect().to_series()
     return [ENTRY] if entries.n_unique() < entries.len() else []
+
+
+def _marks_told(source: Source, meaning: Meaning) -> Meaning:
+    """The meaning with the way to read columns of 0 and 1 of which each row has one 1.
+
+    One of them alone is refused as the verdict: it would join all that the others tell apart.
+    """
+    read = next((role for role in VALUES if role in meaning.columns), None)
+    if read in meaning.stated or meaning.siblings or COUNT in meaning.stated:
+        return meaning
+    place, marks = marks_of_one(source)
+    if place is None or (read and meaning.columns[read] not in marks):
+        return meaning
+    if read is None:
+        return replace(meaning, ways=((COUNT, place), *meaning.ways))
+    raise ColumnsMissing(
+        f"each row has one 1 in the columns {quote_names(marks)}, which may name its verdict",
+        where=source.where,
+        hint=f"{column_flag(COUNT, place)}, where they do; "
+        f"{column_flag(read, meaning.columns[read])}, where it is of that column alone",
+    ).of(replace(meaning, ways=((COUNT, place),), columns={
+        role: one for role, one in meaning.columns.items() if role != read
+    }))  # fmt: skip
 
 
 def _refuse_counts(source: Source, meaning: Meaning) -> None:
@@ -323,10 +349,10 @@ def _paths_name_files(source: Source) -> bool:
 
 def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) -> str:
     """What columns may be in which rows of one item differ."""
-    item, name = meaning.columns["item_id"], names[0]
-    plain = [one for one in (item, *names) if "." not in one and ":" not in one]
+    item, name = meaning.columns.get("item_id"), names[0]
+    plain = [one for one in (item, *names) if one and "." not in one and ":" not in one]
     asked = []
-    if len(plain) > len(names):  # all of them may stand in one column of the item
+    if item and len(plain) > len(names):  # all of them may stand in one column of the item
         what = "they are" if len(names) > 1 else "it is"
         asked.append(f"{column_flag('item_id', ','.join(plain))}, where {what} of the question")
     if is_answer(name.rpartition(".")[2]):
@@ -343,10 +369,24 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     taken |= {*meaning.siblings.facets} if meaning.siblings else set()
     if name.rpartition(".")[2] == "name" or is_named_element(name):
         asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
+    if (answerer := _answerer(meaning)) and is_named_element(name):
+        called = rows.select(pl.col(name).drop_nulls().unique()).collect(engine="streaming")
+        place = 0 if facet_of(called.to_series()) == "judge" else len(asked)
+        asked.insert(place, f"{column_flag('judge', name)} {answerer}, where it says who judged")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
     return "; ".join(asked)
+
+
+def _answerer(meaning: Meaning) -> str:
+    """The flag by which a column that is read as the judge, and called a model, says who answered.
+
+    Nothing where another column says who answered, or where the judge is stated.
+    """
+    place = meaning.columns.get("judge", "")
+    is_free = not {"responder", "judge"} & {*meaning.stated} and "responder" not in meaning.columns
+    return column_flag("responder", place) if is_free and is_plain_model(place) else ""
 
 
 _EVENTS = {"event_id", "sample_id", "type", "data"}
@@ -620,12 +660,19 @@ def _is_score(rows: Sequence[Sequence[object]]) -> bool:
     return is_number and len({*map(str, values)}) > 1
 
 
-def _may_be_items(source: Source, name: str) -> bool:
-    """Whether a column has a value in every row, and several."""
-    if name not in (begin := source.rows.head(SAMPLE).select(name).collect()).columns:
-        return False
-    cells = begin.to_series()
-    return is_nested(cells.dtype) or (cells.n_unique() > 1 and not cells.null_count())
+def _places_of_items(source: Source, name: str) -> list[str]:
+    """A column with a value in every row, and several; or such places inside its cells."""
+    begin = source.rows.head(SAMPLE).collect()
+    if name not in begin.columns:
+        return []
+    cells = begin[name]
+    if not is_nested(cells.dtype):
+        return [name] if cells.n_unique() > 1 and not cells.null_count() else []
+    each = {
+        one: [cell for row in values_at(cells, _path(one, name)) for cell in row]
+        for one in leaves(cells) if "*" not in one
+    }  # fmt: skip
+    return [one for one, found in each.items() if len({*map(str, found)}) > 1 and None not in found]
 
 
 def _unreadable_sheet_refusal(
@@ -658,6 +705,8 @@ def _unreadable_sheet_refusal(
         may_join = part in ("item_id", REPLICATION)
         plain = may_join and not any({*".:,"} & {*one} for one in found)
         several = [*found, ",".join(found)] if plain else found
+        if part == REPLICATION and "item_id" in meaning.lacking:
+            part, several = "item_id", found  # one of them names items, as `sample` may
         hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
@@ -669,20 +718,21 @@ def _unreadable_sheet_refusal(
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
-            ids = [
-                one
-                for one in free
-                if facet_of([one]) is None
-                and not is_aggregate(one)
-                and one not in {place for _, place in facts}
-                and _may_be_items(source, one)
-            ]
+            taken = [place for _, place in facts]
+            may = [
+                place for one in free if facet_of([one]) is None and not is_aggregate(one)
+                for place in _places_of_items(source, one)
+            ]  # fmt: skip
+            # Where all may be verdicts, the one with the most values names items.
+            ids = [one for one in may if one not in taken] or [
+                one for one in taken[:0:-1] if one in may
+            ][:1]  # fmt: skip
             ids.sort(key=lambda one: (not is_question(one), is_side_column(one)))
             items = [column_flag("item_id", one) for one in ids]
             items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             # The first item with each verdict, then what else may be the item.
             both = [f"{items[0]} {column_flag(role, place)}" for role, place in facts
-                    if "{item_id}" not in place] if ids else []  # fmt: skip
+                    if "{item_id}" not in place and place != ids[0]] if ids else []  # fmt: skip
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join([*both[:_MOST_QUOTED], *items[1:]] if both else items)
             hint += f"; {ways}" if ways and not both else ""

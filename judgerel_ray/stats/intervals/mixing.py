@@ -213,7 +213,9 @@ def distinct_rows(counts_UV: Floats) -> tuple[Ints, Ints]:
     """
     counts: Ints = counts_UV.astype(np.int64)
     counts = counts[:, counts.any(axis=0)]
-    order = np.lexsort([-(counts_UV[:, counts_UV.any(axis=0)] ** p).sum(axis=0) for p in (3, 2, 1)])
+    there = counts_UV[:, counts_UV.any(axis=0)]
+    squares = there * there
+    order = np.lexsort([-one.sum(axis=0) for one in (squares * there, squares, there)])
     counts = counts[:, order]
     radix = int(counts.max(initial=0)) + 1
     if radix ** counts.shape[1] < 2**62:  # one number a row: sorted ten times faster
@@ -398,7 +400,8 @@ def posterior_interval(
     taking = statistic.takes_part(counts)
     if clusters_U is not None:
         clusters = np.asarray(clusters_U)[taking]
-        if np.unique(clusters).size < clusters.size:
+        is_rising = bool((clusters[1:] > clusters[:-1]).all())  # then no two are equal
+        if not is_rising and np.unique(clusters).size < clusters.size:
             return None
     counts = counts[taking]
     value = float(statistic.value(term_sums(counts, statistic)))

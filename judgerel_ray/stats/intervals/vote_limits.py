@@ -35,6 +35,7 @@ MOST_VALUES = 8
 FOLD = 20.0
 """Likelihoods within this factor fit: of none in n questions it is the exact 95 % limit, 3 / n."""
 _MOST_ROWS = 60  # different sorted rows
+_MOST_RATINGS = 100  # of a question: the distributions tried lie too far apart for more
 _FEWER = (30, 20, 15, 10, 8, 5, 3)  # ratings of a question that are kept where rows are more
 _EXACT = 1e-3  # of limits
 _STARTS = (-2.0, -0.7, 0.0, 0.7, 2.0)
@@ -222,8 +223,9 @@ def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> Vote
 
     Notes
     -----
-    Where sorted rows of counts are more than 60, so many ratings of each unit are drawn at random
-    (seed 0) that they are not: 30 at most. Distributions are 65 of two values and, of three values
+    Of a unit with more than 100 ratings 100 are drawn at random (seed 0). Where sorted rows of
+    counts are more than 60, so many ratings of each unit are drawn that they are not: 30 at most.
+    Distributions are 65 of two values and, of three values
     and more, all fractions of a number such that there are about 150. Some 10 linear programs an
     end, of a few hundred variables, however many units there are.
 
@@ -237,7 +239,7 @@ def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> Vote
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts) or counts.any(axis=0).sum() > MOST_VALUES:
         return None
-    rows, numbers = sorted_rows(counts)
+    rows, numbers = sorted_rows(thinned(counts, _MOST_RATINGS))
     for most in _FEWER:
         if len(rows) <= _MOST_ROWS:
             break

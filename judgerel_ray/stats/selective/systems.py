@@ -387,7 +387,8 @@ def _bootstrap_percentile_ends(
         return low, high
     tail = float(ndtr(-np.sqrt(n / (n - 1)) * t_quantile(n - 1, confidence)))
     known = (~np.isnan(drawn_BG)).mean(axis=0) >= 1 - _MOST_UNDEFINED
-    low[known], high[known] = np.nanquantile(drawn_BG[:, known], [tail, 1 - tail], axis=0)
+    if known.any():
+        low[known], high[known] = np.nanquantile(drawn_BG[:, known], [tail, 1 - tail], axis=0)
     return low, high
 
 

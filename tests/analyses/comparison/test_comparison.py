@@ -1,11 +1,13 @@
 """Comparisons of judges, temperatures and runs: what is paired with what, and what it comes to."""
 
+import shutil
 import warnings
 
 import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
 from judgerel_ray.core import ReadingWarning, Scale, SweepError
@@ -532,3 +534,11 @@ def test_sides_on_one_scale_are_not():
     assert not lines_of_scales(two_scales([1, 2.0], [4, 5.0], scale="points5"))
     words = two_scales(["pass", "fail"], ["yes", "no"], "verdict")
     assert not lines_of_scales(words, coefficients=["percent_agreement"])
+
+
+def test_sides_that_are_runs_are_called_as_they_were_given(tmp_path, monkeypatch):
+    for name in ("before", "after"):
+        shutil.copytree(judgerel_ray.example("run"), tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    found = judgerel_ray.compare("before", b="after")
+    assert set(found.select("a", "b").rows()) == {("before", "after")}

@@ -226,10 +226,15 @@ def test_what_holds_where_nothing_is_required(kind):
     assert ("accuracy" in told["of"]) == ("gold" in rows.columns)
 
 
-def test_a_requirement_in_two_rows_says_what_a_reply_without_a_verdict_counts_as():
+def test_a_requirement_has_its_value_without_missing_verdicts_beside_it():
     found = gate(judged(valid=0.8), require="percent_agreement >= .5")
+    counted, left_out = found.requirements.iter_rows(named=True)
+    assert [counted["missing"], left_out["missing"]] == ["category", "drop"]
+    assert counted["verdict"] != left_out["verdict"] == "PASS"
     for text in (found.as_text(), found.as_markdown()):
-        assert text.count("missing") == text.count("counts") == text.count("left out") == 1
+        assert "left out: the value without missing verdicts" in " ".join(text.split())
+        assert f"PASS {left_out['value']:.3f}" in text
+        assert text.count(f"{counted['value']:.3f}") == 1
     alone = gate(judged(), require="valid_rate >= .5").as_text()
     assert not any(word in alone for word in ("missing", "counts", "left out"))
 

@@ -137,7 +137,10 @@ def test_a_judge_that_always_says_the_same_is_not_in_the_way_of_the_others(ratin
     assert left["undefined"].unique().to_list() == ["undefined"]
     assert with_one.mean_ranks.filter(judge="one")["value"].to_list() == [None]
     text = as_text(with_one)
-    assert "self-consistency: mean of 3 cells, no value of one in any" in text
+    assert (
+        "self-consistency: the mean over 3 combinations of criterion and scales; none has a value "
+        "of one"
+    ) in " ".join(text.split())
 
 
 @pytest.mark.slow

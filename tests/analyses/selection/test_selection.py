@@ -253,10 +253,10 @@ def test_choices_out_of_range_are_refused(choice):
     [
         (
             [True] * 40 + [False] * 6,
-            "too few labels to prove one (23 questions in the half it is learnt on); none of the "
-            "surest is wrong",
+            "too few labels AUROC: chance that a right answer is surer; accept from: learnt on 23 "
+            "questions",
         ),
-        ([False, True] * 100, "too many are wrong even among the surest"),
+        ([False, True] * 100, "too many wrong AUROC: "),
     ],
 )
 def test_the_reason_for_no_threshold_is_the_true_one(right, why):
@@ -267,7 +267,7 @@ def test_the_reason_for_no_threshold_is_the_true_one(right, why):
         "confidence": [0.9] * 40 + [0.3] * (len(right) - 40),
     }
     lines = printed(selection_short(_tables(rows).tables(), None))
-    assert f"no threshold keeps the error at 0.1: {why}" in " ".join(lines.split())
+    assert f"] {why}" in " ".join(lines.split())  # right of the last interval
 
 
 def test_judges_that_are_too_sure_are_not_told_as_those_that_are_not_sure_enough():
@@ -281,6 +281,5 @@ def test_judges_that_are_too_sure_are_not_told_as_those_that_are_not_sure_enough
         rows["gold"] += ["1"] * n
         rows["confidence"] += [confidence] * n
     lines = " ".join(printed(selection_short(_tables(rows).tables(), None)).split())
-    assert "a: overconfident: sure of 95 %, right in 70 %" in lines
-    assert "underconfident: sure of 50 %, right in 80 %" in lines
-    assert "likewise" not in lines.partition("overconfident")[2].partition("underconfident")[0]
+    assert "overconfident: a (95 % said, 70 % right) underconfident" in lines
+    assert "underconfident: b, c and d (50 % said, 80 % right)" in lines

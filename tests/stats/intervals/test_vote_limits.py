@@ -114,3 +114,12 @@ def test_many_different_counts_are_thinned():
     low, high = vote_limits(counts).stability(11)
     assert low <= majority_vote(np.stack([shares, 1 - shares], axis=1), 11).agreement <= high
     assert high - low < 0.08
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 8])
+def test_of_thousands_of_replications_a_hundred_are_told_apart(n_values):
+    shares = np.random.default_rng(n_values).dirichlet(np.ones(n_values), 5)
+    found = vote_limits((shares * 6_000).round())
+    for k in (1, 11):
+        low, high = found.stability(k)
+        assert low <= majority_vote(shares, k).agreement <= high

@@ -154,6 +154,19 @@ def test_a_share_that_one_rejects_is_not_compared():
     assert found.value_G == pytest.approx(np.zeros(found.value_G.size))
 
 
+def test_a_share_that_half_of_the_resamples_reject_has_no_interval():
+    rng = np.random.default_rng(3)
+    scores = rng.random(100)
+    right = rng.random(100) < 0.6
+    half = np.where(scores < np.median(scores), np.nan, scores)
+    found = equal_acceptance(
+        checked_answers(scores, right), checked_answers(half, ~right), shares=[0.5], n_resamples=200
+    )
+    assert found.mean == pytest.approx(found.second_G[0] - found.first_G[0])
+    assert np.isnan(found.low_G).all()
+    assert (found.mean_low, found.mean_high) == (None, None)
+
+
 def test_a_system_that_rejects_a_few_still_has_an_interval():
     rng = np.random.default_rng(7)
     scores, other = rng.random(120), rng.random(120)
