@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
@@ -397,7 +398,7 @@ def _gate_blocks(
 
 def _requirement_table(gated: Gated, rows: Sequence[Row], names: Sequence[str]) -> Table:
     """Requirements, a line each; `names` are the columns that name a group."""
-    lines = [_requirement_cells(row, names) for row in rows]
+    lines = [*map(_requirement_cells, rows, repeat(names))]
     columns = [
         one
         for one in row_columns(_HEADS, lines, words=_HEADS)

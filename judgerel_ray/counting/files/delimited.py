@@ -189,8 +189,7 @@ def names_in_levels(text: str) -> tuple[int, list[str], str] | None:
         first, *others = below.values()
         is_alike = bool(others) and all(sorted(one) == sorted(first) for one in others)
         is_one = len({*first}) == len(first) and "" not in (*first, *groups)
-        is_known = item.lower() in KNOWN_BY or bool(roles_of(item))
-        is_table = is_known and is_alike and is_one
+        is_table = is_alike and is_one and (item.lower() in KNOWN_BY or roles_of(item))
         if is_table and (facet_of(first) is not None or all(map(roles_of, first))):
             joined = [f"{one}_{name}" for one, name in zip(groups, inner, strict=True)]
             return n_lines, [item, *joined], sign
