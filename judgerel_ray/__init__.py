@@ -92,7 +92,7 @@ HOMES = {
 """Names and the modules they are loaded from, in the order in which `judgerel --help` lists verbs.
 A function of an analysis named here is a verb of the command line, too."""
 
-__all__ = [*HOMES]
+__all__ = list(HOMES)
 
 
 def __getattr__(name: str) -> object:
