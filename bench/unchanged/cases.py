@@ -105,7 +105,7 @@ def _coefficients() -> Iterator[Case]:
              *map(table_path, ("coinflip", "vicuna")))  # fmt: skip
     for path, some in product(paths, flags):
         yield Case("coefficients", (path,), some)
-    for path, some in product((sampled, rated), (flags[4], flags[9], flags[12])):
+    for path, some in product((sampled, rated), (flags[4], *flags[8:10], *flags[11:13])):
         yield Case("coefficients", (path,), some)
     yield Case("coefficients", (table_path("pilot"),), ("--verdict-names", "place"))
     for path, some in product((sampled, table_path("pairs")), flags[:3]):

@@ -159,10 +159,11 @@ EXPECTED: tuple[Expected, ...] = (
                      "tables-logprobs", "tables-people_feedbackqa", "tables-stability",
                      "runs-sampled --coefficient order_effect")
     ),
-    # Rows between those of before, each of which is there with its numbers (read by conditions).
+    # Rows beside those of before, each of which is there with its numbers.
     *(
         Expected("stability of majorities has reproducibility",
-                 case=f"coefficients runs-sampled --coefficient majority_stability_{n}")
+                 case=f"coefficients runs-sampled --coefficient majority_stability_{n}",
+                 field="#", kind="row new")
         for n in (3, 5, 11)
     ),
     *(
@@ -201,9 +202,14 @@ EXPECTED: tuple[Expected, ...] = (
             ("reasoning", "#.ratio_low"),
             ("uncertainty", "against_people.#.judge_*"), ("uncertainty", "people.#.low"),
             ("uncertainty", "against_people.#.person_low"),
+            ("uncertainty", "against_people.#.person_high"),
             *(
                 ("selection", f"{table}.#.{end}") for table, ends in _OF_ANSWERS.items()
                 for end in ends
+            ),
+            *(
+                ("cascade", f"cascaded.#.{end}")
+                for end in ("low", "high", "answered_low", "answered_high")
             ),
         )
     ),
@@ -211,7 +217,8 @@ EXPECTED: tuple[Expected, ...] = (
         # The printed intervals of shares; every number is held in the tables, too.
         Expected("a share has the interval that a gate judges by (decision 021)",
                  case=f"{view} {kind}-*", field="stdout")
-        for view in ("coefficients", "reasoning", "selection") for kind in ("runs", "tables")
+        for view in ("coefficients", "reasoning", "selection", "cascade")
+        for kind in ("runs", "tables")
     ),
     *(
         Expected("agreement of 1 beyond chance has an exact interval (decision 021)",
@@ -233,8 +240,30 @@ EXPECTED: tuple[Expected, ...] = (
     ),
     Expected("advice in plainer words, one of which was a number", case="advise *", field="stdout",
              kind="wording", now="none"),
-    Expected("a half that rounds the other way", case="compare runs-rated --by scale",
-             field="stdout", kind="wording", before="-0.513"),
+    *(
+        Expected("a half is rounded alike whatever the order of its sum", case=case,
+                 field="stdout", kind="wording", before=before)
+        for case, before in (("compare runs-rated --by scale", "-0.513"),
+                             ("compare runs-sampled --by temperature", "0.536"),
+                             ("compare runs-adaptive --by judge", "0.488"),
+                             ("compare runs-written --by judge", "-0.387"),
+                             ("compare runs-sampled runs-again*", "0.214 x3"),
+                             ("questions tables-rewardbench", "0.687*"),
+                             ("advise runs-correct", "2 x4, 2.48e-17"),
+                             ("advise runs-written", "0.437, 2 x4"),
+                             ("advise runs-rated", "2 x4, 0.387"))
+    ),
+    Expected("an engine that never started has no log of Ray: it needs no Ray",
+             case="status runs-unfinished", field="judges.#.error", kind="text"),
+    Expected("the demo asks two judges of known reliability", case="plan jobs-demo__*"),
+    Expected("questions in which the class occurs are counted (decision 021)",
+             case="coefficients *", field="#.n_compared", of="class_agreement*"),
+    *(
+        Expected("how fast a run was, and what lay in a cache: runs are made again",
+                 case="status *", field=f"*{name}")
+        for name in ("busy_seconds", "requests_per_s", "tokens_per_s", "tokens.cached",
+                     "tokens.computed")
+    ),
 )  # fmt: skip
 """Every difference that stays, with its reason."""
 

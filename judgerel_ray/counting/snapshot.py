@@ -220,7 +220,7 @@ def name_of(source: object) -> str:
         return path
     if isinstance(source, list | tuple) and source:
         return f"{source[0]} and {len(source) - 1} more" if len(source) > 1 else str(source[0])
-    return getattr(source, "given", FRAME)
+    return getattr(source, "spelling", FRAME)
 
 
 def _is_plain_judgments_file(path: str) -> bool:

@@ -63,13 +63,13 @@ class RunDirectory:
 
     url: str
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
-    given: str = field(default="", repr=False, compare=False)
-    """The address as it was given, by which messages and tables call the run."""
+    spelling: str = field(default="", repr=False, compare=False)
+    """The address as it was given: what messages and tables call the run."""
     _identity: str | None = field(default=None, repr=False, compare=False)
     _disk: Disk | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "given", self.given or self.url)
+        object.__setattr__(self, "spelling", self.spelling or self.url)
         object.__setattr__(self, "url", _absolute_store_address(self.url))
 
     @classmethod

@@ -65,7 +65,32 @@ def test_what_moves_is_found_and_what_rounds_is_not(ask):
     row["worth"] = 1.0
     assert sorted(differences(before, now)) == [("#.value", "missing"), ("#.worth", "new")]
     now = copy.deepcopy(before) | {"numbers": before["numbers"][1:], "code": 1}
-    assert {("", "code"), ("", "length")} <= set(differences(before, now))
+    assert sorted(differences(before, now)) == [("", "code"), ("#", "row missing")]
+
+
+def test_rows_are_held_by_what_names_them_wherever_they_stand(ask):
+    before = ask(CASES[0])
+    now = copy.deepcopy(before) | {"numbers": before["numbers"][::-1]}
+    assert differences(before, now) == []
+    now["numbers"].insert(3, {**before["numbers"][0], "coefficient": "of_its_own"})
+    assert differences(before, now) == [("#", "row new")]
+    now = copy.deepcopy(before)
+    now["numbers"][0]["coefficient"] = "alpha"  # called otherwise: held by its place
+    assert differences(before, now) == [("#.coefficient", "text")]
+
+
+def test_lists_of_numbers_are_held_by_place_and_by_length():
+    pairs, gone, came = differ.matched([1, 2, 3], [3, 2])
+    assert (pairs, gone, came) == ([(1, 3), (2, 2)], [], [])
+
+
+def test_lines_of_progress_hold_no_numbers(ask):
+    before = ask(CASES[0])
+    now = copy.deepcopy(before)
+    now["texts"]["stderr"] += "judgerel: 8 of 9 plans, about 2 s left; groups are of judge\n"
+    assert differences(before, now) == []
+    now["texts"]["stderr"] += "judgerel: 8 of 9 rows are copies\n"
+    assert differences(before, now) == [("stderr", "wording")]
 
 
 def test_a_text_may_be_worded_otherwise_with_the_same_numbers(ask):
