@@ -276,8 +276,8 @@ def _without_nothing(rows: pl.LazyFrame, names: Collection[str]) -> tuple[pl.Laz
 def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
     """Judges and criteria of merged cells filled down, where each is named once, or in each item.
 
-    Items are merged cells as well then, and every one of them begins with a name; or rows without
-    a name hold the same replication, and filled in none do.
+    Items are merged cells as well then, and every one of them begins with a name; or filled in, no
+    two rows hold the same replication.
     """
     lines = []
     item = _is_blank("item_id")
@@ -293,19 +293,24 @@ def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.La
             continue
         text = pl.when(~blank).then(pl.col(name).cast(pl.String)).forward_fill()
         filled = rows.with_columns(text.alias(name))
-        is_merged = n >= of - n and (within or not again)
-        if is_merged or (_holds_one_twice(rows) and not _holds_one_twice(filled)):
+        is_known = within or not again or (_is_numbered(rows) and not _holds_one_twice(filled))
+        if is_known and (n >= of - n or _holds_one_twice(rows)):
             rows = filled
             cells = count_of(n, "empty cell")
             lines.append(f"{name}: {cells} filled from the row above, as merged cells")
     return rows, lines
 
 
+def _is_numbered(rows: pl.LazyFrame) -> bool:
+    """Whether columns name items and their replications."""
+    return {"item_id", REPLICATION} <= {*rows.collect_schema()}
+
+
 def _holds_one_twice(rows: pl.LazyFrame) -> bool:
     """Whether two rows of named items hold the same numbered replication."""
-    names = rows.collect_schema().names()
-    if "item_id" not in names or REPLICATION not in names:
+    if not _is_numbered(rows):
         return False
+    names = rows.collect_schema().names()
     has = ~_is_blank("item_id") & ~_is_blank(REPLICATION)
     key = pl.struct(*key_in(names), REPLICATION)
     return bool(rows.filter(has).select(key.is_duplicated().any()).collect().item())

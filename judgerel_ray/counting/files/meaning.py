@@ -150,6 +150,7 @@ class _Reader:
                     continue
                 self.roles.setdefault(name, place)
                 self.taken.add(name)
+                self.entered |= {name} if name in FACETS and place != name else set()
 
     def _all_of(self, name: str) -> str | None:
         """A column, or all elements of its lists where nothing else numbers repeats.
@@ -161,7 +162,10 @@ class _Reader:
         if name in FACETS and inside:  # who is an object with a name
             called = [f"{name}.{one}" for one in ("name", "id", "model")]
             named = [one for one in called if one in inside]
-            return inside[0] if len(inside) == 1 else next(iter(named), None)
+            holds_values = {*VALUES} & {*chain(*map(roles_inside, inside))}
+            return (
+                inside[0] if len(inside) == 1 else next(iter(named), None if holds_values else name)
+            )
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -266,13 +270,11 @@ class _Reader:
                     continue
                 for role in roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
-            # A text that holds several values may be a list of them, or one value.
             every = f"{name}.*"
             roles = [] if inside else [one for one in roles_inside(every) if one in VALUES]
             if roles and not self.is_number(name) and mark_between(column):
                 for role in roles:
-                    places = found.setdefault(role, [])
-                    places += [one for one in (every, name) if one not in places]
+                    found[role] = [one for one in found.get(role, []) if one != name] + [every]
         return found
 
     def _inside(self, column: pl.Series) -> list[tuple[str, str]]:
@@ -342,6 +344,9 @@ class _Reader:
         found = others or found
         found += self._alone(dict.fromkeys(place for _, place in found)) if found else []
         found += [one for one in self._named_value.items() if one[0] in VALUES]
+        # A text of several values may be a list of them, or one value.
+        found += [("verdict", column) for _, place in found if place.endswith(".*")
+                  and mark_between(self.begin[column := place.removesuffix(".*")])]  # fmt: skip
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
             self._take(*found[0])
