@@ -113,6 +113,53 @@ def test_ids_and_names_of_nested_records_are_theirs(tmp_path):
     assert set(rows["judge"]) == {"gpt-4o"}
 
 
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"judge": {"pass": True, "reason": "so"}}, "judge.pass as verdict"),
+        ({"judge": {"verdict": "x", "model": "gpt-4o"}}, "judge.model as judge"),
+        ({"row": {"id": "e1"}, "verdict": "x"}, "row.id as item_id"),
+        ({"verdict": "x", "model": {"id": "m", "name": "M"}}, "id as item_id"),
+    ],
+)
+def test_an_object_is_looked_into_for_what_its_names_say(tmp_path, record, said):
+    lines = [{**({} if "row" in record else {"id": one}), "run": run, **record}
+             for one in "pq" for run in (0, 1)]  # fmt: skip
+    path = written(tmp_path, "\n".join(map(json.dumps, lines)), "t.jsonl")
+    with Snapshot.open(str(path), Named()) as judged:
+        assert said in " ".join(judged.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        # A column an item; a column that nothing names beside a verdict that nothing names.
+        ("judge,item_0,item_1,item_2,item_3\ng,x,y,x,x\nc,y,x,y,x\n", "verdict=item_{item_id}"),
+        ("Domanda,Giudizio\nUno,si\nUno,no\nDue,si\nDue,si\nTre,no\n", "item_id=Domanda"),
+        ("id,run,label\na,1,rude|odd\nb,1,odd|rude\na,2,odd|odd\n", "verdict=label.*"),
+    ],
+)
+def test_a_sheet_that_no_list_of_names_knows_is_asked_with_a_flag_that_works(
+    tmp_path, text, first, capsys
+):
+    path = written(tmp_path, text)
+    assert shlex.split(flags_for(path, capsys)[0])[1] == first
+
+
+def test_people_by_their_address_are_asked_about(tmp_path, capsys):
+    text = "Email Address,Answer 1 score,Answer 2 score\na@x.org,3,4\nb@x.org,2,4\nc@x.org,2,5\n"
+    path = written(tmp_path, text)
+    flags = ["--column", "score=Answer {item_id} score"]
+    assert main(["reduce", str(path), *flags]) == 2
+    assert "'judge=Email Address'" in capsys.readouterr().err
+
+
+def test_names_over_two_lines_may_be_of_any_language(tmp_path):
+    head = ";GPT-4o;;Claude 3.5;\nPrompt-Nr.;Lauf 1;Lauf 2;Lauf 1;Lauf 2\n"
+    rows = read(written(tmp_path, f"{head}1;3;4;3;3\n2;4;4;2;1\n"))
+    assert set(rows["judge"]) == {"GPT-4o", "Claude 3.5"}
+
+
 @pytest.mark.parametrize("empty", ["", '""'])
 def test_judges_of_merged_cells_are_filled_down_in_each_item(tmp_path, empty):
     lines = [f"{one if n == 0 else empty},{judge if run == 1 else empty},{run},{'xy'[run % 2]}"
@@ -121,6 +168,13 @@ def test_judges_of_merged_cells_are_filled_down_in_each_item(tmp_path, empty):
     rows = read(written(tmp_path, "\n".join(["question,judge,run,verdict", *lines])))
     assert rows.group_by("item_id", "judge").len()["len"].to_list() == [2] * 4
     assert rows["judge"].null_count() == 0
+
+
+def test_a_judge_that_is_named_once_in_each_item_is_one(tmp_path):
+    lines = [f"{one},{'gpt' if run == 1 else ''},{run},{'xy'[run % 2]}"
+             for one in "pqr" for run in (1, 2, 3)]  # fmt: skip
+    rows = read(written(tmp_path, "\n".join(["item,judge,run,verdict", *lines])))
+    assert set(rows["judge"]) == {"gpt"}
 
 
 def test_a_text_that_begins_with_a_verdict_is_offered_by_its_first_word(tmp_path, capsys):
