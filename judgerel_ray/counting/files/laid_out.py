@@ -56,7 +56,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     ('read id as item_id; run1, run2 as score, a replication each',)
     """
     notes = [*source.notes]
-    rows = source.rows
+    rows = source.rows.drop({"outcome"} & {*meaning.unused})  # which holds something else
     copies: list[str] = []
     if meaning.is_numbered:
         rows, copies = _sheet_rows_without_copies(rows, meaning.columns)

@@ -19,9 +19,11 @@ from math import prod
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import OUTCOMES, SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import (
+    SHORT,
+    are_short_words,
     is_nested,
     leaves,
     mark_between,
@@ -72,8 +74,6 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 
-_MOST_VERDICTS = 20
-_SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
@@ -146,7 +146,10 @@ class _Reader:
             is_one_of_several = name in VALUES and bool(several) and not first
             is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
-                if (place := self._all_of(name)) is None:
+                is_ours = (
+                    name != "outcome" or self.begin[name].drop_nulls().is_in([*OUTCOMES]).all()
+                )
+                if (place := self._all_of(name)) is None or not is_ours:
                     continue
                 self.roles.setdefault(name, place)
                 self.taken.add(name)
@@ -239,7 +242,7 @@ class _Reader:
 
     def is_choice(self, place: str) -> bool:
         """Whether values are few and short, as verdicts are."""
-        return _are_verdicts(self._values(place))
+        return are_short_words(self._values(place))
 
     def _fits(self, role: str, place: str) -> bool:
         """Whether the values at a place may be those of a role."""
@@ -345,8 +348,9 @@ class _Reader:
         found += self._alone(dict.fromkeys(place for _, place in found)) if found else []
         found += [one for one in self._named_value.items() if one[0] in VALUES]
         # A text of several values may be a list of them, or one value.
-        found += [("verdict", column) for _, place in found if place.endswith(".*")
-                  and mark_between(self.begin[column := place.removesuffix(".*")])]  # fmt: skip
+        beside = [place.removesuffix(".*") for _, place in found if place.endswith(".*")]
+        found += [("verdict", one) for one in beside
+                  if one in self._texts and mark_between(self.begin[one])]  # fmt: skip
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
             self._take(*found[0])
@@ -421,7 +425,7 @@ class _Reader:
         if len(texts) != 1 or not (is_wide or self._comes_again(texts[0])):
             return []
         longest = self._texts[texts[0]].str.len_chars().mean()  # shorter, it may name a prompt
-        return texts if isinstance(longest, float) and longest > _SHORT / 2 else []
+        return texts if isinstance(longest, float) and longest > SHORT / 2 else []
 
     def _questions(self, item: str) -> list[str]:
         """Columns that may be the item rather than one that is another in every row."""
@@ -603,7 +607,7 @@ class _Reader:
         if all(map(self.is_number, names)):
             return "score"
         texts = pl.concat([self._values(name).rename("t") for name in names])
-        return "verdict" if _are_verdicts(texts) else None
+        return "verdict" if are_short_words(texts) else None
 
     def _numbered(self, free: Sequence[str]) -> Siblings | None:
         """Columns whose names differ by a number alone: repeats, or judges: ``rater1``."""
@@ -765,13 +769,13 @@ class _Reader:
         if texts.n_unique() == len(texts):  # an id of the row
             return True
         longest = texts.str.len_chars().mean()
-        return isinstance(longest, float) and longest > _SHORT
+        return isinstance(longest, float) and longest > SHORT
 
     def _unused(self) -> dict[str, str]:
         """Columns that stand for nothing, and why."""
         found = {}
         for name in self.begin.columns:
-            if name in self.taken or name in (*TYPED, GOLD):
+            if name in self.taken or (name in (*TYPED, GOLD) and name != "outcome"):
                 continue
             if is_annotator(name):
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
@@ -786,10 +790,3 @@ class _Reader:
             else:
                 found[name] = _UNNAMED
         return found
-
-
-def _are_verdicts(texts: pl.Series) -> bool:
-    """Whether texts are few and short, as verdicts are."""
-    longest = texts.str.len_chars().max()
-    few = 0 < texts.n_unique() <= _MOST_VERDICTS
-    return few and isinstance(longest, int) and longest <= _SHORT
