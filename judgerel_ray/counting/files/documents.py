@@ -68,9 +68,10 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
     keyed = {name: found for name, one in inside.items()
              if isinstance(one, dict) and (found := _by_keys(one, name))}  # fmt: skip
     if len(keyed) == 1:
-        [(name, (rows, note))] = keyed.items()
-        rest = ", ".join(one for one in inside if one != name)
-        return records_frame(rows, where).lazy(), (f"{note}{'; not read: ' * bool(rest)}{rest}",)
+        [(key, (records, note))] = keyed.items()
+        others = ", ".join(one for one in inside if one != key)
+        note += f"; not read: {others}" * bool(others)
+        return records_frame(records, where).lazy(), (note,)
     fields = _some(document) or "no field" if isinstance(document, dict) else None
     got = "one of neither" if fields is None else f"one with {fields}"
     raise SweepError(

@@ -146,10 +146,10 @@ class _Reader:
             is_one_of_several = name in VALUES and bool(several) and not first
             is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
-                is_ours = (
+                is_known = (
                     name != "outcome" or self.begin[name].drop_nulls().is_in([*OUTCOMES]).all()
                 )
-                if (place := self._all_of(name)) is None or not is_ours:
+                if (place := self._all_of(name)) is None or not is_known:
                     continue
                 self.roles.setdefault(name, place)
                 self.taken.add(name)
