@@ -146,6 +146,38 @@ def test_a_sheet_that_no_list_of_names_knows_is_asked_with_a_flag_that_works(
     assert shlex.split(flags_for(path, capsys)[0])[1] == first
 
 
+def test_an_outcome_in_other_words_is_a_verdict_or_left_out(tmp_path):
+    rows = read(written(tmp_path, "id,run,outcome\na,1,pass\na,2,fail\nb,1,pass\nb,2,pass\n"))
+    assert rows["verdict"].to_list() == ["pass", "fail", "pass", "pass"]
+    text = "id,run,score,outcome\na,1,3,pass\na,2,4,fail\nb,1,2,fail\nb,2,2,fail\n"
+    assert read(written(tmp_path, text))["score"].to_list() == [3, 4, 2, 2]
+
+
+def test_an_x_in_one_of_several_columns_is_a_mark(tmp_path, capsys):
+    path = written(tmp_path, "id,run,A,B,C\na,1,x,,\na,2,,x,\nb,1,,,x\nb,2,x,,\n")
+    assert flags_for(path, capsys)[0] == "--column 'count={verdict}'"
+    assert read(path, count="{verdict}")["verdict"].to_list() == ["A", "B", "C", "A"]
+
+
+def test_records_below_one_key_of_a_document_are_read_and_the_rest_is_said(tmp_path, capsys):
+    keyed = {f"q{n}": {"verdicts": ["x", "y"]} for n in range(3)}
+    path = written(tmp_path, json.dumps({"meta": {"by": "me"}, "found": keyed}), "t.json")
+    assert flags_for(path, capsys) == ["--column item_id=entry"]
+    assert read(path, item_id="entry").height == 6
+
+
+@pytest.mark.parametrize("answers", ["oopp", "opqr"])
+def test_an_id_of_the_row_is_the_item_only_where_each_has_an_answer_of_its_own(
+    tmp_path, answers, capsys
+):
+    cells = zip("1234", "uuvv", answers, "xyxx", strict=True)
+    path = written(tmp_path, "record_id,input,output,verdict\n" + "\n".join(map(",".join, cells)))
+    if answers == "oopp":
+        assert flags_for(path, capsys)[0] == "--column item_id=input"
+    else:
+        assert read(path)["item_id"].to_list() == [*"1234"]
+
+
 def test_people_by_their_address_are_asked_about(tmp_path, capsys):
     text = "Email Address,Answer 1 score,Answer 2 score\na@x.org,3,4\nb@x.org,2,4\nc@x.org,2,5\n"
     path = written(tmp_path, text)

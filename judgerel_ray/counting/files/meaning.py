@@ -434,10 +434,15 @@ class _Reader:
         free = [one for one in self._texts if one not in self.taken and self._comes_again(one)]
         if self.roles.get(REPLICATION) in self._texts:
             return [one for one in free if self._is_key(one)]
-        if any(map(is_answer, self.begin.columns)):
+        questions = [one for one in free if is_question(called_of(one))
+                     and self._texts[one].is_duplicated().all()]  # fmt: skip
+        answers = [*filter(is_answer, self.begin.columns)]
+        # Other answers to a question are items of their own.
+        if not {*answers} <= self._texts.keys():
             return []
-        return [one for one in free if is_question(called_of(one))
-                and self._texts[one].is_duplicated().all()]  # fmt: skip
+        return [one for one in questions
+                if self.begin.n_unique([one, *answers]) == self.begin[one].n_unique()
+                ]  # fmt: skip
 
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
         """Whether columns tell all rows apart, with the facets and what numbers repeats."""
