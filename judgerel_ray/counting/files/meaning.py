@@ -249,7 +249,8 @@ class _Reader:
         if role in ("score", "temperature"):
             return self.is_number(place)
         if role == "verdict":
-            return self.is_choice(place)
+            is_outcome = called_of(place) == "outcome" and {*self._values(place)} <= {*OUTCOMES}
+            return self.is_choice(place) and not is_outcome
         texts = self._values(place)
         if role == "option_order":
             # A plain `order` of many values may be a running number.
