@@ -202,11 +202,20 @@ def test_judges_of_merged_cells_are_filled_down_in_each_item(tmp_path, empty):
     assert rows["judge"].null_count() == 0
 
 
-def test_a_judge_that_is_named_once_in_each_item_is_one(tmp_path):
+@pytest.mark.parametrize("number", ["run", "note"])
+def test_a_judge_that_is_named_once_in_each_item_is_one(tmp_path, number):
     lines = [f"{one},{'gpt' if run == 1 else ''},{run},{'xy'[run % 2]}"
              for one in "pqr" for run in (1, 2, 3)]  # fmt: skip
-    rows = read(written(tmp_path, "\n".join(["item,judge,run,verdict", *lines])))
+    path = written(tmp_path, "\n".join([f"item,judge,{number},verdict", *lines]))
+    rows = read(path, **({} if number == "run" else {"note": "note"}))
     assert set(rows["judge"]) == {"gpt"}
+
+
+def test_a_judge_without_a_name_is_another_where_it_has_replications_of_its_own(tmp_path):
+    lines = [f"{one},{judge},{run},{'xy'[run % 2]}"
+             for one in "pqr" for judge in ("gpt", "") for run in (1, 2)]  # fmt: skip
+    rows = read(written(tmp_path, "\n".join(["item,judge,run,verdict", *lines])))
+    assert set(rows["judge"]) == {"gpt", None}
 
 
 def test_a_text_that_begins_with_a_verdict_is_offered_by_its_first_word(tmp_path, capsys):

@@ -276,41 +276,38 @@ def _without_nothing(rows: pl.LazyFrame, names: Collection[str]) -> tuple[pl.Laz
 def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
     """Judges and criteria of merged cells filled down, where each is named once, or in each item.
 
-    Items are merged cells as well then, and every one of them begins with a name; or filled in, no
-    two rows hold the same replication.
+    Rows without a name go on with the item above them then, no name stands below itself, and filled
+    in, no two rows hold the same replication.
     """
     lines = []
     item = _is_blank("item_id")
+    goes_on = item | (pl.col("item_id") == pl.col("item_id").shift(1)).fill_null(False)
     for name in names:
         blank = _is_blank(name)
         facts = rows.select(
             blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"),
             pl.col(name).filter(~blank).is_duplicated().any().alias("again"),
-            within=item.any() & ~(blank & ~item).any(),
+            odd=pl.when(blank).then(~goes_on)
+            .otherwise(goes_on & (pl.col(name) == pl.col(name).shift(1)).fill_null(False)).any(),
         )  # fmt: skip
-        n, first, of, again, within = facts.collect(engine="streaming").row(0)
+        n, first, of, again, odd = facts.collect(engine="streaming").row(0)
         if not n or first:
             continue
         text = pl.when(~blank).then(pl.col(name).cast(pl.String)).forward_fill()
         filled = rows.with_columns(text.alias(name))
-        is_known = within or not again or (_is_numbered(rows) and not _holds_one_twice(filled))
-        if is_known and (n >= of - n or _holds_one_twice(rows)):
+        is_merged = not again or (not odd and not _holds_one_twice(filled))
+        if is_merged and (n >= of - n or _holds_one_twice(rows)):
             rows = filled
             cells = count_of(n, "empty cell")
             lines.append(f"{name}: {cells} filled from the row above, as merged cells")
     return rows, lines
 
 
-def _is_numbered(rows: pl.LazyFrame) -> bool:
-    """Whether columns name items and their replications."""
-    return {"item_id", REPLICATION} <= {*rows.collect_schema()}
-
-
 def _holds_one_twice(rows: pl.LazyFrame) -> bool:
     """Whether two rows of named items hold the same numbered replication."""
-    if not _is_numbered(rows):
-        return False
     names = rows.collect_schema().names()
+    if not {"item_id", REPLICATION} <= {*names}:
+        return False
     has = ~_is_blank("item_id") & ~_is_blank(REPLICATION)
     key = pl.struct(*key_in(names), REPLICATION)
     return bool(rows.filter(has).select(key.is_duplicated().any()).collect().item())
