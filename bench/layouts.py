@@ -257,6 +257,7 @@ def told_layout(
     mark = draw.choice(("is_{}", "{}", "{}_reply"))
     between = draw.choice("|;")
     listed = draw.choice(("judges", "graders", "who"))
+    is_item_merged = draw.random() < 0.5
     lists: dict[str, list[dict]] = {}
     rows: dict[tuple, dict] = {}
     last: tuple = ()
@@ -277,7 +278,7 @@ def told_layout(
             row |= {names["item"]: told, "trial": one["repeat"],
                     "metric": metric(known, who), "value": said}  # fmt: skip
         elif kind == "merged":
-            row |= {names["item"]: "" if last[:1] == (told,) else told,
+            row |= {names["item"]: "" if is_item_merged and last[:1] == (told,) else told,
                     names["judge"]: "" if last == (told, who) else who,
                     names["repeat"]: one["repeat"], value: said}  # fmt: skip
             last = (told, who)

@@ -113,6 +113,85 @@ def test_ids_and_names_of_nested_records_are_theirs(tmp_path):
     assert set(rows["judge"]) == {"gpt-4o"}
 
 
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"judge": {"pass": True, "reason": "so"}}, "judge.pass as verdict"),
+        ({"judge": {"verdict": "x", "model": "gpt-4o"}}, "judge.model as judge"),
+        ({"row": {"id": "e1"}, "verdict": "x"}, "row.id as item_id"),
+        ({"verdict": "x", "model": {"id": "m", "name": "M"}}, "id as item_id"),
+    ],
+)
+def test_an_object_is_looked_into_for_what_its_names_say(tmp_path, record, said):
+    lines = [{**({} if "row" in record else {"id": one}), "run": run, **record}
+             for one in "pq" for run in (0, 1)]  # fmt: skip
+    path = written(tmp_path, "\n".join(map(json.dumps, lines)), "t.jsonl")
+    with Snapshot.open(str(path), Named()) as judged:
+        assert said in " ".join(judged.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        # A column an item; a column that nothing names beside a verdict that nothing names.
+        ("judge,item_0,item_1,item_2,item_3\ng,x,y,x,x\nc,y,x,y,x\n", "verdict=item_{item_id}"),
+        ("Domanda,Giudizio\nUno,si\nUno,no\nDue,si\nDue,si\nTre,no\n", "item_id=Domanda"),
+        ("id,run,label\na,1,rude|odd\nb,1,odd|rude\na,2,odd|odd\n", "verdict=label.*"),
+    ],
+)
+def test_a_sheet_that_no_list_of_names_knows_is_asked_with_a_flag_that_works(
+    tmp_path, text, first, capsys
+):
+    path = written(tmp_path, text)
+    assert shlex.split(flags_for(path, capsys)[0])[1] == first
+
+
+def test_an_outcome_in_other_words_is_a_verdict_or_left_out(tmp_path):
+    rows = read(written(tmp_path, "id,run,outcome\na,1,pass\na,2,fail\nb,1,pass\nb,2,pass\n"))
+    assert rows["verdict"].to_list() == ["pass", "fail", "pass", "pass"]
+    text = "id,run,score,outcome\na,1,3,pass\na,2,4,fail\nb,1,2,fail\nb,2,2,fail\n"
+    assert read(written(tmp_path, text))["score"].to_list() == [3, 4, 2, 2]
+
+
+def test_an_x_in_one_of_several_columns_is_a_mark(tmp_path, capsys):
+    path = written(tmp_path, "id,run,A,B,C\na,1,x,,\na,2,,x,\nb,1,,,x\nb,2,x,,\n")
+    assert flags_for(path, capsys)[0] == "--column 'count={verdict}'"
+    assert read(path, count="{verdict}")["verdict"].to_list() == ["A", "B", "C", "A"]
+
+
+def test_records_below_one_key_of_a_document_are_read_and_the_rest_is_said(tmp_path, capsys):
+    keyed = {f"q{n}": {"verdicts": ["x", "y"]} for n in range(3)}
+    path = written(tmp_path, json.dumps({"meta": {"by": "me"}, "found": keyed}), "t.json")
+    assert flags_for(path, capsys) == ["--column item_id=entry"]
+    assert read(path, item_id="entry").height == 6
+
+
+@pytest.mark.parametrize("answers", ["oopp", "opqr"])
+def test_an_id_of_the_row_is_the_item_only_where_each_has_an_answer_of_its_own(
+    tmp_path, answers, capsys
+):
+    cells = zip("1234", "uuvv", answers, "xyxx", strict=True)
+    path = written(tmp_path, "record_id,input,output,verdict\n" + "\n".join(map(",".join, cells)))
+    if answers == "oopp":
+        assert flags_for(path, capsys)[0] == "--column item_id=input"
+    else:
+        assert read(path)["item_id"].to_list() == [*"1234"]
+
+
+def test_people_by_their_address_are_asked_about(tmp_path, capsys):
+    text = "Email Address,Answer 1 score,Answer 2 score\na@x.org,3,4\nb@x.org,2,4\nc@x.org,2,5\n"
+    path = written(tmp_path, text)
+    flags = ["--column", "score=Answer {item_id} score"]
+    assert main(["reduce", str(path), *flags]) == 2
+    assert "'judge=Email Address'" in capsys.readouterr().err
+
+
+def test_names_over_two_lines_may_be_of_any_language(tmp_path):
+    head = ";GPT-4o;;Claude 3.5;\nPrompt-Nr.;Lauf 1;Lauf 2;Lauf 1;Lauf 2\n"
+    rows = read(written(tmp_path, f"{head}1;3;4;3;3\n2;4;4;2;1\n"))
+    assert set(rows["judge"]) == {"GPT-4o", "Claude 3.5"}
+
+
 @pytest.mark.parametrize("empty", ["", '""'])
 def test_judges_of_merged_cells_are_filled_down_in_each_item(tmp_path, empty):
     lines = [f"{one if n == 0 else empty},{judge if run == 1 else empty},{run},{'xy'[run % 2]}"
@@ -121,6 +200,22 @@ def test_judges_of_merged_cells_are_filled_down_in_each_item(tmp_path, empty):
     rows = read(written(tmp_path, "\n".join(["question,judge,run,verdict", *lines])))
     assert rows.group_by("item_id", "judge").len()["len"].to_list() == [2] * 4
     assert rows["judge"].null_count() == 0
+
+
+@pytest.mark.parametrize("number", ["run", "note"])
+def test_a_judge_that_is_named_once_in_each_item_is_one(tmp_path, number):
+    lines = [f"{one},{'gpt' if run == 1 else ''},{run},{'xy'[run % 2]}"
+             for one in "pqr" for run in (1, 2, 3)]  # fmt: skip
+    path = written(tmp_path, "\n".join([f"item,judge,{number},verdict", *lines]))
+    rows = read(path, **({} if number == "run" else {"note": "note"}))
+    assert set(rows["judge"]) == {"gpt"}
+
+
+def test_a_judge_without_a_name_is_another_where_it_has_replications_of_its_own(tmp_path):
+    lines = [f"{one},{judge},{run},{'xy'[run % 2]}"
+             for one in "pqr" for judge in ("gpt", "") for run in (1, 2)]  # fmt: skip
+    rows = read(written(tmp_path, "\n".join(["item,judge,run,verdict", *lines])))
+    assert set(rows["judge"]) == {"gpt", None}
 
 
 def test_a_text_that_begins_with_a_verdict_is_offered_by_its_first_word(tmp_path, capsys):

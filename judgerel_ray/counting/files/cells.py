@@ -21,7 +21,9 @@ _PROBED = 100  # cells in which names are looked for
 _DEEPEST = 6
 _MOST_QUOTED = 8
 _BETWEEN = ("|", ";", "\n", ",", "/")
-_FEW, _SHORT = 20, 40  # values of a list in a text, and characters of each
+_MOST_VERDICTS = 20
+SHORT = 40
+"""Characters of a verdict."""
 
 
 def parsed(text: str) -> object:
@@ -99,6 +101,19 @@ def parted(place: str, columns: Collection[str]) -> tuple[str, list[str]]:
     return parts[0], parts[1:]
 
 
+def are_short_words(texts: pl.Series) -> bool:
+    """Whether texts are few and short, as verdicts are.
+
+    Examples
+    --------
+    >>> are_short_words(pl.Series(["pass", "fail"])), are_short_words(pl.Series(["why " * 20]))
+    (True, False)
+    """
+    longest = texts.str.len_chars().max()
+    few = 0 < texts.n_unique() <= _MOST_VERDICTS
+    return few and isinstance(longest, int) and longest <= SHORT
+
+
 def mark_between(texts: pl.Series) -> str | None:
     """The mark between several short values in every text of a column; None of all other columns.
 
@@ -122,9 +137,8 @@ def mark_between(texts: pl.Series) -> str | None:
         firsts = {each[0] for each in parts}
         if (
             min(map(len, parts)) > 1
-            and len(values) <= _FEW
             and "" not in values
-            and max(map(len, values)) <= _SHORT
+            and are_short_words(pl.Series([*values]))
             and firsts & {one for each in parts for one in each[1:]}
         ):
             return mark

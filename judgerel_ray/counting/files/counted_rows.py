@@ -30,6 +30,7 @@ BY_VERDICT = "{verdict}"
 _ROW = "__row"
 _CHOSEN = frozenset(("win", "wins", "won"))
 _SEVERAL = 2
+_MARKS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1, "": 0, "x": 1, "✓": 1, "✔": 1}
 _TEXT_OR_TRUTH = (pl.String, pl.Boolean)
 _MOST_REPLIES = 50_000_000
 
@@ -152,12 +153,9 @@ def _verdict_words(name: str) -> frozenset[str]:
 
 
 def _mark(cell: pl.Expr) -> pl.Expr:
-    """0 or 1 of a cell, also where it is text or true; null of all else."""
-    text = cell.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
-    return text.replace_strict(
-        {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}, default=None,
-        return_dtype=pl.Float64,
-    )  # fmt: skip
+    """0 or 1 of a cell, also where it is true, or an x beside empty cells; null of all else."""
+    text = cell.cast(pl.String, strict=False).fill_null("").str.strip_chars().str.to_lowercase()
+    return text.replace_strict(_MARKS, default=None, return_dtype=pl.Float64)
 
 
 def _is_mark(column: pl.Series) -> bool:

@@ -47,14 +47,8 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
         return records_frame(records_of(document, where), where).lazy(), ()
     if isinstance(document, dict) and (table := _columns(document)):
         return records_frame(table, where).lazy(), ("read: the columns of the document",)
-    if isinstance(document, dict) and (found := _below_keys(document)):
-        rows, names = found
-        note = f"read the keys of the document as {', and those below them as '.join(names)}"
-        return records_frame(rows, where).lazy(), (note,)
-    if isinstance(document, dict) and (keyed := _keyed_records(document)):
-        called = next(iter(keyed[0]))
-        note = f"read the keys of the document as {called}"
-        return records_frame(keyed, where).lazy(), (note,)
+    if isinstance(document, dict) and (found := _by_keys(document, "the document")):
+        return records_frame(found[0], where).lazy(), (found[1],)
     lists = dict(_lists(document)) if isinstance(document, dict) else {}
     judged = [name for name, rows in lists.items() if _names_judgments(rows, of=_VALUES)]
     if len(lists) == 1 or len(judged) == 1:
@@ -70,6 +64,14 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
             where=where,
             hint=f"write one of them to a file of its own: jq .{first} {file} > rows.json",
         )
+    inside = document if isinstance(document, dict) else {}
+    keyed = {name: found for name, one in inside.items()
+             if isinstance(one, dict) and (found := _by_keys(one, name))}  # fmt: skip
+    if len(keyed) == 1:
+        [(key, (records, note))] = keyed.items()
+        others = ", ".join(one for one in inside if one != key)
+        note += f"; not read: {others}" * bool(others)
+        return records_frame(records, where).lazy(), (note,)
     fields = _some(document) or "no field" if isinstance(document, dict) else None
     got = "one of neither" if fields is None else f"one with {fields}"
     raise SweepError(
@@ -77,6 +79,18 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
         where=where,
         hint='write one record a row; of pandas: df.to_json(FILE, orient="records")',
     )
+
+
+def _by_keys(
+    document: Mapping[str, object], called: str
+) -> tuple[list[dict[str, object]], str] | None:
+    """Records below keys that tell what they are of, and the line that says so; None of others."""
+    if found := _below_keys(document):
+        rows, names = found
+        return rows, f"read the keys of {called} as {', and those below them as '.join(names)}"
+    if rows := _keyed_records(document):
+        return rows, f"read the keys of {called} as {next(iter(rows[0]))}"
+    return None
 
 
 def _columns(document: Mapping[str, object]) -> list[dict[str, object]]:

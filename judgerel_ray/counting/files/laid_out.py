@@ -56,7 +56,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     ('read id as item_id; run1, run2 as score, a replication each',)
     """
     notes = [*source.notes]
-    rows = source.rows
+    rows = source.rows.drop({"outcome"} & {*meaning.unused})  # which holds something else
     copies: list[str] = []
     if meaning.is_numbered:
         rows, copies = _sheet_rows_without_copies(rows, meaning.columns)
@@ -278,25 +278,27 @@ def _without_nothing(rows: pl.LazyFrame, names: Collection[str]) -> tuple[pl.Laz
 def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
     """Judges and criteria of merged cells filled down, where each is named once, or in each item.
 
-    Items are merged cells as well then, and every one of them begins with a name; or rows without
-    a name hold the same replication, and filled in none do.
+    Rows without a name go on with the item above them then, no name stands below itself, and filled
+    in, no two rows hold the same replication.
     """
     lines = []
     item = _is_blank("item_id")
+    goes_on = item | (pl.col("item_id") == pl.col("item_id").shift(1)).fill_null(False)
     for name in names:
         blank = _is_blank(name)
         facts = rows.select(
             blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"),
             pl.col(name).filter(~blank).is_duplicated().any().alias("again"),
-            within=item.any() & ~(blank & ~item).any(),
+            odd=pl.when(blank).then(~goes_on)
+            .otherwise(goes_on & (pl.col(name) == pl.col(name).shift(1)).fill_null(False)).any(),
         )  # fmt: skip
-        n, first, of, again, within = facts.collect(engine="streaming").row(0)
+        n, first, of, again, odd = facts.collect(engine="streaming").row(0)
         if not n or first:
             continue
         text = pl.when(~blank).then(pl.col(name).cast(pl.String)).forward_fill()
         filled = rows.with_columns(text.alias(name))
-        is_merged = n >= of - n and (within or not again)
-        if is_merged or (_holds_one_twice(rows) and not _holds_one_twice(filled)):
+        is_merged = not again or (not odd and not _holds_one_twice(filled))
+        if is_merged and (n >= of - n or _holds_one_twice(rows)):
             rows = filled
             cells = count_of(n, "empty cell")
             lines.append(f"{name}: {cells} filled from the row above, as merged cells")
@@ -306,7 +308,7 @@ def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.La
 def _holds_one_twice(rows: pl.LazyFrame) -> bool:
     """Whether two rows of named items hold the same numbered replication."""
     names = rows.collect_schema().names()
-    if "item_id" not in names or REPLICATION not in names:
+    if not {"item_id", REPLICATION} <= {*names}:
         return False
     has = ~_is_blank("item_id") & ~_is_blank(REPLICATION)
     key = pl.struct(*key_in(names), REPLICATION)

@@ -19,9 +19,11 @@ from math import prod
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import OUTCOMES, SweepError
 from judgerel_ray.counting.columns import FACETS, TYPED, is_nested, is_no_value
 from judgerel_ray.counting.files.cells import (
+    SHORT,
+    are_short_words,
     leaves,
     mark_between,
     parsed_cell,
@@ -71,8 +73,6 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 
-_MOST_VERDICTS = 20
-_SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
@@ -145,10 +145,14 @@ class _Reader:
             is_one_of_several = name in VALUES and bool(several) and not first
             is_one_of_several |= name in VALUES and mark_between(self.begin[name]) is not None
             if name in TYPED and name not in (*self.taken, "label") and not is_one_of_several:
-                if (place := self._all_of(name)) is None:
+                is_known = (
+                    name != "outcome" or self.begin[name].drop_nulls().is_in([*OUTCOMES]).all()
+                )
+                if (place := self._all_of(name)) is None or not is_known:
                     continue
                 self.roles.setdefault(name, place)
                 self.taken.add(name)
+                self.entered |= {name} if name in FACETS and place != name else set()
 
     def _all_of(self, name: str) -> str | None:
         """A column, or all elements of its lists where nothing else numbers repeats.
@@ -160,7 +164,10 @@ class _Reader:
         if name in FACETS and inside:  # who is an object with a name
             called = [f"{name}.{one}" for one in ("name", "id", "model")]
             named = [one for one in called if one in inside]
-            return inside[0] if len(inside) == 1 else next(iter(named), None)
+            holds_values = {*VALUES} & {*chain(*map(roles_inside, inside))}
+            return (
+                inside[0] if len(inside) == 1 else next(iter(named), None if holds_values else name)
+            )
         return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
@@ -234,14 +241,15 @@ class _Reader:
 
     def is_choice(self, place: str) -> bool:
         """Whether values are few and short, as verdicts are."""
-        return _are_verdicts(self._values(place))
+        return are_short_words(self._values(place))
 
     def _fits(self, role: str, place: str) -> bool:
         """Whether the values at a place may be those of a role."""
         if role in ("score", "temperature"):
             return self.is_number(place)
         if role == "verdict":
-            return self.is_choice(place)
+            is_outcome = called_of(place) == "outcome" and {*self._values(place)} <= {*OUTCOMES}
+            return self.is_choice(place) and not is_outcome
         texts = self._values(place)
         if role == "option_order":
             # A plain `order` of many values may be a running number.
@@ -265,13 +273,11 @@ class _Reader:
                     continue
                 for role in roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
-            # A text that holds several values may be a list of them, or one value.
             every = f"{name}.*"
             roles = [] if inside else [one for one in roles_inside(every) if one in VALUES]
             if roles and not self.is_number(name) and mark_between(column):
                 for role in roles:
-                    places = found.setdefault(role, [])
-                    places += [one for one in (every, name) if one not in places]
+                    found[role] = [one for one in found.get(role, []) if one != name] + [every]
         return found
 
     def _inside(self, column: pl.Series) -> list[tuple[str, str]]:
@@ -341,6 +347,10 @@ class _Reader:
         found = others or found
         found += self._alone(dict.fromkeys(place for _, place in found)) if found else []
         found += [one for one in self._named_value.items() if one[0] in VALUES]
+        # A text of several values may be a list of them, or one value.
+        beside = [place.removesuffix(".*") for _, place in found if place.endswith(".*")]
+        found += [("verdict", one) for one in beside
+                  if one in self._texts and mark_between(self.begin[one])]  # fmt: skip
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
             self._take(*found[0])
@@ -415,7 +425,7 @@ class _Reader:
         if len(texts) != 1 or not (is_wide or self._comes_again(texts[0])):
             return []
         longest = self._texts[texts[0]].str.len_chars().mean()  # shorter, it may name a prompt
-        return texts if isinstance(longest, float) and longest > _SHORT / 2 else []
+        return texts if isinstance(longest, float) and longest > SHORT / 2 else []
 
     def _questions(self, item: str) -> list[str]:
         """Columns that may be the item rather than one that is another in every row."""
@@ -424,10 +434,15 @@ class _Reader:
         free = [one for one in self._texts if one not in self.taken and self._comes_again(one)]
         if self.roles.get(REPLICATION) in self._texts:
             return [one for one in free if self._is_key(one)]
-        if any(map(is_answer, self.begin.columns)):
+        questions = [one for one in free if is_question(called_of(one))
+                     and self._texts[one].is_duplicated().all()]  # fmt: skip
+        answers = [*filter(is_answer, self.begin.columns)]
+        # Other answers to a question are items of their own.
+        if not {*answers} <= self._texts.keys():
             return []
-        return [one for one in free if is_question(called_of(one))
-                and self._texts[one].is_duplicated().all()]  # fmt: skip
+        return [one for one in questions
+                if self.begin.n_unique([one, *answers]) == self.begin[one].n_unique()
+                ]  # fmt: skip
 
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
         """Whether columns tell all rows apart, with the facets and what numbers repeats."""
@@ -597,7 +612,7 @@ class _Reader:
         if all(map(self.is_number, names)):
             return "score"
         texts = pl.concat([self._values(name).rename("t") for name in names])
-        return "verdict" if _are_verdicts(texts) else None
+        return "verdict" if are_short_words(texts) else None
 
     def _numbered(self, free: Sequence[str]) -> Siblings | None:
         """Columns whose names differ by a number alone: repeats, or judges: ``rater1``."""
@@ -759,13 +774,13 @@ class _Reader:
         if texts.n_unique() == len(texts):  # an id of the row
             return True
         longest = texts.str.len_chars().mean()
-        return isinstance(longest, float) and longest > _SHORT
+        return isinstance(longest, float) and longest > SHORT
 
     def _unused(self) -> dict[str, str]:
         """Columns that stand for nothing, and why."""
         found = {}
         for name in self.begin.columns:
-            if name in self.taken or name in (*TYPED, GOLD):
+            if name in self.taken or (name in (*TYPED, GOLD) and name != "outcome"):
                 continue
             if is_annotator(name):
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
@@ -780,10 +795,3 @@ class _Reader:
             else:
                 found[name] = _UNNAMED
         return found
-
-
-def _are_verdicts(texts: pl.Series) -> bool:
-    """Whether texts are few and short, as verdicts are."""
-    longest = texts.str.len_chars().max()
-    few = 0 < texts.n_unique() <= _MOST_VERDICTS
-    return few and isinstance(longest, int) and longest <= _SHORT

@@ -39,10 +39,10 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "verdict": (
         "verdict", "judgment", "judgement", "judge_verdict", "decision", "winner", "choice", "pass",
-        "passed", "label", "vote", "outcome_label", "grade_label", "classification", "preferred",
-        "grade", "rating", "result", "evaluation", "assessment", "preference", "prediction", "pred",
-        "predicted", "is_correct", "is_pass", "success", "judge_label", "llm_verdict",
-        "llm_judgment", "urteil", "entscheidung", "gewinner", "einstufung",
+        "passed", "label", "vote", "outcome_label", "outcome", "grade_label", "classification",
+        "preferred", "grade", "rating", "result", "evaluation", "assessment", "preference",
+        "prediction", "pred", "predicted", "is_correct", "is_pass", "success", "judge_label",
+        "llm_verdict", "llm_judgment", "urteil", "entscheidung", "gewinner", "einstufung",
         "判定", "判断", "结论", "评判", "判决",
         "veredicto", "juicio", "ganador", "etiqueta",
         "jugement", "gagnant", "etiquette",
@@ -613,9 +613,10 @@ def _runs_of(names: Sequence[str]) -> list[str]:
         return []
     begin, _ = in_common(heads) or ("", "")
     is_number = all(re.fullmatch(r"\d+(\.\d+)?", one[len(begin) :]) for one in heads)
-    told = [role for role in roles_of(begin.strip("_-. ")) if role not in _VALUES]
-    several = ("judge", "criterion", "responder", "template")
-    facets = (*told, "temperature")[:1] if is_number else several
+    head = begin.strip("_-. ").lower()
+    known = [role for role in roles_of(head) if role not in _VALUES]
+    known += ["temperature"] * (is_number and head in ("", "t"))
+    facets = known[:1] or ("judge", "criterion", "responder", "template")
     begin, end = begin if is_number else "", next(iter(ends))
     return [f"{begin}{{{one}}}{end}{{replication}}"
             for one in facets]  # fmt: skip

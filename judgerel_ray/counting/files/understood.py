@@ -138,7 +138,7 @@ def understood(
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
-    meaning = _marks_told(source, meaning)
+    meaning = _with_marks(source, meaning)
     _refuse_counts(source, meaning)
     if not meaning.is_whole:
         if source.rows.head(1).collect().is_empty():
@@ -201,7 +201,7 @@ def _document_keys_column(source: Source, meaning: Meaning) -> list[str]:
     return [ENTRY] if entries.n_unique() < entries.len() else []
 
 
-def _marks_told(source: Source, meaning: Meaning) -> Meaning:
+def _with_marks(source: Source, meaning: Meaning) -> Meaning:
     """The meaning with the way to read columns of 0 and 1 of which each row has one 1.
 
     One of them alone is refused as the verdict: it would join all that the others tell apart.
