@@ -695,12 +695,18 @@ def _gate_other_temperatures(found: Decision) -> str:
 def _why_gate_decided_so(found: Decision) -> str:
     """What decided, or what is open."""
     rows = [row for row in found.rows if row["verdict"] == found.verdict.value]
+    counted = {row["requirement"] for row in found.rows if row["missing"] == "category"}
+
+    def held(row: Row) -> str:
+        is_other = row["missing"] == "drop" and row["requirement"] in counted
+        return f"{_held(row)}{' without missing verdicts' * is_other}"
+
     if found.verdict is Verdict.PASS:
-        return f"Every requirement is met: {'; '.join(dict.fromkeys(map(_held, rows)))}."
+        return f"Every requirement is met: {'; '.join(dict.fromkeys(map(held, rows)))}."
     parts = [
-        _held(row)
+        held(row)
         if found.verdict is Verdict.FAIL
-        else f"{_held(row)}: {_open_requirement_words(row)}"
+        else f"{held(row)}: {_open_requirement_words(row)}"
         for row in rows
     ]
     word = "Missed" if found.verdict is Verdict.FAIL else "Open"
@@ -714,7 +720,7 @@ def _held(row: Row) -> str:
     same = f" of {again}" if row["conditions"] == REPEATABILITY else ""
     value = "" if row["value"] is None else f" {number(row['value'])} {interval(row)}".rstrip()
     if row["limit"] is None:
-        return str(row["requirement"])
+        return "reproducibility is unknown"
     limit = f"{float(str(row['limit'])):g}"
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"
 
