@@ -350,7 +350,7 @@ def _needs_of_groups(groups: Mapping[str, Sequence[Row]]) -> str:
 
 
 def _most_questions(rows: Sequence[Row]) -> float:
-    return max(float(row["more_questions"] or MOST_QUESTIONS) for row in rows)
+    return max(float(str(row["more_questions"] or MOST_QUESTIONS)) for row in rows)
 
 
 def _reasons(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
