@@ -428,7 +428,7 @@ def first_screen(
     >>> path = example("judgments.csv")
     >>> found = first_screen(gate(path).requirements, reduce(path), pl.DataFrame())
     >>> found[0].text
-    'Not known yet: simulated-erratic and simulated-steady.'
+    'Not known yet whether to rely on simulated-erratic and simulated-steady.'
     >>> found[2].spans[0].text
     '? simulated-steady: undecided.'
     """
@@ -459,7 +459,7 @@ _ANSWERS = {
     Verdict.FAIL: ("Do not rely on these verdicts", "Do not rely on"),
     Verdict.INCONCLUSIVE: (
         "Not known yet whether these verdicts may be relied on",
-        "Not known yet:",
+        "Not known yet whether to rely on",
     ),
 }
 

@@ -109,8 +109,8 @@ def _sweep_lines(plan: JsonRow) -> list[str]:
         hours, cost = judge["gpu_hours"], judge.get("cost")
         lines.append(
             f"{judge['judge']}: {_plan_requests_in_words(judge)}, prompts "
-            f"{judge['prompt']:,} tokens ({judge['tokens_are']}), {judge['shared']:,} "
-            f"when each prompt is computed once, at most {judge['generated_at_most']:,} new"
+            f"{judge['prompt']:,} tokens ({judge['tokens_are']}; {judge['shared']:,} "
+            f"where repeated prompts are cached), replies at most {judge['generated_at_most']:,}"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
             + (f", costs {cost:,.2f} at most by its prices" if isinstance(cost, float) else "")
         )

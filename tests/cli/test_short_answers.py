@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -272,7 +273,7 @@ def test_of_many_groups_twenty_rows_are_shown_and_the_others_counted(folder, cap
     assert main(["gate", str(path)]) == 4
     text = capsys.readouterr().out
     assert "10 more groups in --full" in text
-    table = [line for line in text.splitlines() if line.startswith(("first-", "reader-"))]
+    table = [line for line in text.splitlines() if re.match(r"(first|reader)-\d+ +\w+ 0\.", line)]
     assert len(table) == MOST_ROWS
     assert all("FAIL" in line for line in table[:15])  # the worst come first
 
@@ -316,6 +317,30 @@ def test_a_gate_of_many_judges_is_a_row_a_judge_and_shows_what_each_misses(how):
         assert [line.split()[-2:] for line in table] == [["FAIL", "0.250"]] * 5 + (
             [["PASS", "0.750"]] * 9
         )
+
+
+@pytest.mark.alike(2)
+def test_ratings_with_gaps_have_the_alpha_that_is_known_on_terminal_and_page(output, folder):
+    rng = np.random.default_rng(4)
+    rows = pl.read_parquet(folder / "ratings.parquet").filter(scale="points5")
+    is_gap = pl.Series(rng.random(rows.height) < 0.1)
+    rows.with_columns(score=pl.when(is_gap).then(None).otherwise("score")).write_parquet(
+        "gap.parquet"
+    )
+    found = judgerel_ray.reduce("gap.parquet").filter(
+        coefficient="krippendorff_alpha", missing="drop"
+    )
+    assert found["measurement"].unique().to_list() == ["interval"]
+    text = output("reduce", "gap.parquet")
+    assert "needs nominal" not in text
+    assert main(["report", "gap.parquet", "--out", "gap.html", "--force"]) == 0
+    page = Path("gap.html").read_text()
+    for row in found.iter_rows(named=True):
+        assert f"{row['judge']}" in text
+        assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in text
+        assert f"{row['value']:.3f}" in page.partition("Agreement with itself")[0]
+        assert f"{row['noise_floor']:.3f}" in text
+    assert "<figure" in page.partition("Agreement with itself")[0]
 
 
 def test_ratings_with_gaps_are_compared_though_alpha_comes_later():

@@ -148,6 +148,8 @@ def test_a_terminal_says_the_same():
         judgerel_ray.gate(path).requirements, judgerel_ray.reduce(path), pl.DataFrame()
     )
     text = printed(found)
-    assert text.startswith("Not known yet: simulated-erratic and simulated-steady.")
+    assert text.startswith(
+        "Not known yet whether to rely on simulated-erratic and simulated-steady."
+    )
     assert "? simulated-erratic: undecided. Open:" in text
     assert "Whether each judge may decide" in text

@@ -55,10 +55,10 @@ def test_a_plan_says_counts_tokens_hours_disk_and_notes():
     assert lines == [
         "sweep s: 66,165 requests",
         "  ask[0] judge   j: 55 items, 275 conditions, 22,055 requests",
-        "j: 66,165 requests, prompts 1,000,000 tokens (counted), 2,000 when each prompt is computed"
-        " once, at most 3,000 new, about 1.24 GPU-hours expected",
-        "k: 66,165 requests, prompts 1,000,000 tokens (counted), 2,000 when each prompt is computed"
-        " once, at most 3,000 new",
+        "j: 66,165 requests, prompts 1,000,000 tokens (counted; 2,000 where repeated prompts are "
+        "cached), replies at most 3,000, about 1.24 GPU-hours expected",
+        "k: 66,165 requests, prompts 1,000,000 tokens (counted; 2,000 where repeated prompts are "
+        "cached), replies at most 3,000",
         "disk: about 3.0 GiB expected",
         "note: mind this",
         "",

@@ -126,7 +126,9 @@ def advised_short(
         head: write for head, write in _COLUMNS.items() if has_asked or head != "repeats"
     }
     known_any = any(row["need"] and row["need"]["lever"] for row in rows)
-    table = short_table(rows, groups, columns_shown, spare=["tokens"]) if known_any else []
+    table = (
+        short_table(rows, groups, columns_shown, spare=["tokens", "judgments"]) if known_any else []
+    )
     return short_blocks(
         _what_advice_rests_on(known.get("components"), groups),
         [*table, *_advice_conditions_line([row for row in leading.values() if row], alike)],

@@ -58,7 +58,7 @@ class AdviseRequest(Labelled):
 
 @verb(
     AdviseRequest,
-    examples=("advise judgments.csv", "advise judgments.csv --target dependability=0.8"),
+    examples=("advise judgments.csv", "advise judgments.csv --target generalizability=0.8"),
     group="Decide",
     help="how many more replications, questions or judges a target needs",
     prints="format",

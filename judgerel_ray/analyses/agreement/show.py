@@ -121,9 +121,9 @@ def short_agreement_blocks(tables: Mapping[str, pl.DataFrame], command: str | No
     else:
         first = pairs.filter(missing=pairs["missing"][0])
         ranked = first.filter(pl.col("cohen_kappa").is_not_null()).sort("cohen_kappa")
-        ends = pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)])
-        found += _judge_agreement_tables(ends)
-        more = f"{first.height - ends.height:,} pairs between these"
+        extremes = pl.concat([ranked.head(_EXTREMES), ranked.tail(_EXTREMES)])
+        found += _judge_agreement_tables(extremes)
+        more = f"{first.height - extremes.height:,} pairs between these"
         remarks.append(Remark(text=f"{more}: --full, and as a matrix on the page of report"))
     if hidden:
         remarks.append(Remark(text="label by label: --full"))

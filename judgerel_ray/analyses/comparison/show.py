@@ -174,7 +174,7 @@ _COMPARISON: Columns = {
     "a": plain("a"),
     "b": plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
-    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "as named"),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": plain("value_a"),
     "value b": plain("value_b"),
@@ -380,7 +380,8 @@ def _conditions_below(firsts: Sequence[Row]) -> Iterator[Block]:
     under = dict.fromkeys(str(row["conditions"]) for row in firsts)
     drawn = [_CONDITIONS[one] for one in under if one in _CONDITIONS]
     if len({row["coefficient"] for row in firsts}) == 1:
-        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="below")
+        words = [*names, *([" or ".join(drawn)] if drawn else [])]
+        yield Paragraph(", ".join(words), kind="below")
 
 
 def _difference_findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:

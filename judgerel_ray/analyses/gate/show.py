@@ -93,6 +93,7 @@ _OPEN = "open"
 _LEFT_OUT = "left out"
 _GAP = "  "
 _GROUP = "group"
+_MOST_NEEDS = 3  # groups of which each has its own need; of more the range is said
 _LEAST_GROUP = 18
 """Characters that a group's name should have."""
 _BRIEF = {
@@ -149,7 +150,7 @@ def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[
     def group_of(row: Row) -> str:
         return brief[_group(row, apart)]
 
-    open_ = [*_requirement_need_lines(rows, group_of, many), *_reasons(rows, group_of)]
+    open_ = [*_requirement_need_lines(rows, group_of), *_reasons(rows, group_of)]
     if any(one.head == _MET["FAIL"] for one in table.columns):  # counted, no column each
         open_ = [*_missed_lines(rows, group_of), *open_]
     if len(every) > MOST_ROWS and many:
@@ -307,16 +308,14 @@ def _one_row_a_group(gated: Gated, rows: Sequence[Row], names: Sequence[str]) ->
     return table
 
 
-def _requirement_need_lines(
-    rows: Sequence[Row], group_of: Callable[[Row], str], many: bool
-) -> list[str]:
+def _requirement_need_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
     """What would decide every requirement that is open, a line each, by group where they differ."""
     found: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         if row["reason"] == CROSSES:
             of = found.setdefault(str(row["requirement"]), {})
             of.setdefault(group_of(row), []).append(row)
-    return [f"{required}: {_needs_of_groups(of, many)}" for required, of in found.items()]
+    return [f"{required}: {_needs_of_groups(of)}" for required, of in found.items()]
 
 
 def _missed_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[str]:
@@ -331,9 +330,9 @@ def _missed_lines(rows: Sequence[Row], group_of: Callable[[Row], str]) -> list[s
     ]
 
 
-def _needs_of_groups(groups: Mapping[str, Sequence[Row]], many: bool) -> str:
+def _needs_of_groups(groups: Mapping[str, Sequence[Row]]) -> str:
     """What would decide one requirement, by group; of many groups the range of it."""
-    if many:
+    if len(groups) > _MOST_NEEDS:
         most = [_most_questions(rows) for rows in groups.values()]
         ends = dict.fromkeys(
             f"{n:,.0f}" if n < MOST_QUESTIONS else f"over {n:,.0f}" for n in (min(most), max(most))
@@ -696,12 +695,18 @@ def _gate_other_temperatures(found: Decision) -> str:
 def _why_gate_decided_so(found: Decision) -> str:
     """What decided, or what is open."""
     rows = [row for row in found.rows if row["verdict"] == found.verdict.value]
+    counted = {row["requirement"] for row in found.rows if row["missing"] == "category"}
+
+    def held(row: Row) -> str:
+        is_other = row["missing"] == "drop" and row["requirement"] in counted
+        return f"{_held(row)}{' without missing verdicts' * is_other}"
+
     if found.verdict is Verdict.PASS:
-        return f"Every requirement is met: {'; '.join(dict.fromkeys(map(_held, rows)))}."
+        return f"Every requirement is met: {'; '.join(dict.fromkeys(map(held, rows)))}."
     parts = [
-        _held(row)
+        held(row)
         if found.verdict is Verdict.FAIL
-        else f"{_held(row)}: {_open_requirement_words(row)}"
+        else f"{held(row)}: {_open_requirement_words(row)}"
         for row in rows
     ]
     word = "Missed" if found.verdict is Verdict.FAIL else "Open"
@@ -715,7 +720,7 @@ def _held(row: Row) -> str:
     same = f" of {again}" if row["conditions"] == REPEATABILITY else ""
     value = "" if row["value"] is None else f" {number(row['value'])} {interval(row)}".rstrip()
     if row["limit"] is None:
-        return str(row["requirement"])
+        return "reproducibility is unknown"
     limit = f"{float(str(row['limit'])):g}"
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"
 

@@ -24,6 +24,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.measuring.alpha_figures import first_of_groups
 from judgerel_ray.measuring.lead_codes import Lead, LeadCode, Replies, lead, spans_prompts
 
 WARNINGS = (
@@ -220,10 +221,7 @@ def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     >>> first_rows(pl.DataFrame({"coefficient": ["x", "x"], "missing": ["category", "drop"]}), "x")
     [{'coefficient': 'x', 'missing': 'category'}]
     """
-    columns = list(group_columns(coefficients))
-    of_name = coefficients.filter(coefficient=name)
-    first = of_name.unique(columns, keep="first", maintain_order=True) if columns else of_name[:1]
-    return [*first.to_dicts()]
+    return [*first_of_groups(coefficients, name).to_dicts()]
 
 
 def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:

@@ -356,6 +356,10 @@ def _sound_reliability_line(group: ShownGroup, row: Row | None) -> str:
     return f"gives the same verdict {share_with_ends(row)} of the time, {asked}"
 
 
+_NO_ALPHA = {
+    "no_variance": "every verdict is the same one",
+    "too_few_units": "too few questions have two verdicts to compare",
+}
 _IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS)
 """Flags that a sentence of their own says."""
 _OF_METHOD = (
@@ -387,14 +391,17 @@ def _reliability_doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
             text += " and are left out"
         if code is not LeadCode.FEW_VERDICTS:
             yield 3, text
-    explained = (LeadCode.UNDEFINED, LeadCode.NAMES_UNKNOWN, LeadCode.ONE_ANSWER)
+    explained = (
+        LeadCode.UNDEFINED, LeadCode.NAMES_UNKNOWN, LeadCode.ONE_ANSWER, LeadCode.FEW_VERDICTS,
+    )  # fmt: skip
     row = leading.row if leading else None
     n_questions = cast(int, (row or {}).get("n_compared") or 0)
     if 0 < n_questions < FEW_QUESTIONS:
         of_them = count_of(n_questions, "question")
         yield 4, f"this rests on {of_them}: a few more can change it"
     if alpha is not None and alpha["value"] is None and code not in explained:
-        yield 4, f"no alpha: {reason(alpha['undefined'])}"
+        why = str(alpha["undefined"])
+        yield 4, f"no alpha: {_NO_ALPHA.get(why, reason(why))}"
     for row in group.shown:
         first = row["coefficient"] == "krippendorff_alpha" or group.named
         several = group.named and len({one["coefficient"] for one in group.rows}) > 1

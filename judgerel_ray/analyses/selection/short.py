@@ -169,9 +169,11 @@ def _places_in_words(
         for confidence, text in numbers.items():
             by_number.setdefault(text, []).append(confidence)
         is_whole = {*numbers} == confidences[who] and len(by_number) == 1
-        each = [f"{' and '.join(those) * (not is_whole)} {text}".strip()
-                for text, those in by_number.items()]  # fmt: skip
-        alike.setdefault(", ".join(filter(None, each)), []).append(who)
+        phrases = [
+            f"{'' if is_whole else ' and '.join(those)} {text}".strip()
+            for text, those in by_number.items()
+        ]
+        alike.setdefault(", ".join(filter(None, phrases)), []).append(who)
     if [*alike] == [""] and {*places} == {*confidences}:
         return ""
     parts = []

@@ -96,7 +96,7 @@ def _first_sweep_protocol(items: Sequence[Item]) -> tuple[str, str, dict[str, ob
     rated = [rating for item in items for rating in item.ratings]
     gold = sum(item.gold is not None for item in items)
     if sizes[0] > 1 and (gold or not rated):
-        what = f"with {answers} each, {gold:,} of them with gold"
+        what = f"with {answers} each, {gold:,} of them with a known right one"
         return "best_of", what, {"option_orders": 2}, _WORDING
     if sizes == [1] and gold == len(items) and not rated:
         other = '# To have it rated instead: protocol = "rating", criteria = ["helpfulness"].'
