@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import json
+from typing import TYPE_CHECKING, Protocol
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class GroupColumns(Schema):
@@ -83,6 +87,26 @@ def as_columns(found: object, *names: str, **named: str) -> dict[str, object]:
     """
     columns = dict(zip(names, names, strict=True)) | named
     return {column: getattr(found, name) for column, name in columns.items()}
+
+
+def flat_table(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write lists and objects as JSON text, which a cell of CSV can hold.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> flat_table(pl.DataFrame({"flags": [["noise"], None]})).rows()
+    [('["noise"]',), (None,)]
+    """
+    import polars as pl
+
+    def texts(name: str) -> list[str | None]:
+        return [
+            None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()
+        ]
+
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    return frame.with_columns(pl.Series(name, texts(name), pl.String) for name in nested)
 
 
 class EndColumns(Schema):

@@ -12,7 +12,7 @@ from judgerel_ray.blocks.charts import in_two
 from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.words import Row, cell, estimate, group_columns, group_label, number
 from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
-from judgerel_ray.measuring.correctness import NEEDS_NOMINAL
+from judgerel_ray.measuring.lead_codes import first_of_groups
 
 _BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
 _ALPHAS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
@@ -54,27 +54,6 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     start, hottest = max(-1.0, min(0.0, _lowest_alpha_drawn(alphas))), max(1.0, hottest)
     varying = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
     return tuple(_alpha_figure_of_part(part, varying, start, hottest) for part in parts)
-
-
-def first_of_groups(coefficients: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Choose the first row of a coefficient in every group: the policy and level that lead.
-
-    Of ratings with replies that hold none, the policy that leaves those out leads.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"coefficient": ["x", "x"], "missing": ["category", "drop"],
-    ...                      "undefined": ["category_needs_nominal", None]})
-    >>> first_of_groups(rows, "x")["missing"].to_list()
-    ['drop']
-    """
-    columns = [*group_columns(coefficients)]
-    rows = coefficients.filter(coefficient=name)
-    if "undefined" in rows.columns:
-        is_known = pl.col("undefined").ne_missing(NEEDS_NOMINAL)
-        of_group = is_known.any().over(columns) if columns else is_known.any()
-        rows = rows.filter(is_known | ~of_group)
-    return rows.unique(columns, keep="first", maintain_order=True) if columns else rows[:1]
 
 
 def floor_figure(coefficients: pl.DataFrame) -> list[Figure]:

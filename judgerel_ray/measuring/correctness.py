@@ -28,6 +28,7 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     MISSING,
+    NEEDS_NOMINAL,
     SCORED,
     Missing,
     Row,
@@ -233,7 +234,7 @@ def _correctness_counts_by_unit(
 
 _QUESTION = ("item_id", "benchmark")
 _ITEM, _LABEL, _VALUE = "__item", "__label", "__value"
-NEEDS_NOMINAL, NO_SCORES = "category_needs_nominal", "no_scores"
+NO_SCORES = "no_scores"
 
 
 class LabelledPairs(NamedTuple):

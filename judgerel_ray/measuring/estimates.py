@@ -41,6 +41,7 @@ from judgerel_ray.counting.intervals import share_interval
 from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
+    NEEDS_NOMINAL,
     NOISE_ABOVE,
     REPEATABILITY,
     SCORED,
@@ -163,7 +164,7 @@ def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
     scored = group.table.kinds.filter(SCORED)
     why = "no_scores" if scored["score"].null_count() else None
     if policy == "category" and group.n_without:
-        why = "category_needs_nominal"
+        why = NEEDS_NOMINAL
     found = group.table.counts(number_of_row() if why is None else pl.lit(None, pl.Float64))
     values = np.asarray(found.values, dtype=np.float64)
     statistic = count_statistic(name, n_values=len(values), values=values, level=level)
@@ -426,7 +427,7 @@ def continuous_rows(
                     yield _moment_row(group, policy, name, group.moments)
                     continue
                 is_lost = lost and name in OF_NUMBERS
-                why = "category_needs_nominal" if is_lost else "continuous_scores"
+                why = NEEDS_NOMINAL if is_lost else "continuous_scores"
                 yield _coefficient_row_without_value(group, policy, name, level, _MANY, why)
 
 

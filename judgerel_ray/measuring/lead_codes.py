@@ -14,7 +14,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.blocks.words import estimator_words, group_columns
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.counted import Group
@@ -23,6 +23,7 @@ from judgerel_ray.counting.verdicts.places import SHOWN, place
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     LABEL,
+    NEEDS_NOMINAL,
     REPEATABILITY,
     REPRODUCIBILITY,
     SCORED,
@@ -521,3 +522,24 @@ def spans_prompts(row: Mapping[str, object]) -> bool:
     if row["conditions"] == REPRODUCIBILITY:
         return row.get("undefined") != "facets_not_crossed"
     return Flag.WITHIN_PROMPT in cast(Sequence[str], row.get("flags") or ())
+
+
+def first_of_groups(coefficients: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Choose the first row of a coefficient in every group: the policy and level that lead.
+
+    Of ratings with replies that hold none, the policy that leaves those out leads.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["x", "x"], "missing": ["category", "drop"],
+    ...                      "undefined": ["category_needs_nominal", None]})
+    >>> first_of_groups(rows, "x")["missing"].to_list()
+    ['drop']
+    """
+    columns = [*group_columns(coefficients)]
+    rows = coefficients.filter(coefficient=name)
+    if "undefined" in rows.columns:
+        is_known = pl.col("undefined").ne_missing(NEEDS_NOMINAL)
+        of_group = is_known.any().over(columns) if columns else is_known.any()
+        rows = rows.filter(is_known | ~of_group)
+    return rows.unique(columns, keep="first", maintain_order=True) if columns else rows[:1]

@@ -13,6 +13,7 @@ from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.verdicts.places import orders_recorded
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
+    NEEDS_NOMINAL,
     REPRODUCIBILITY,
     SCORED,
     Missing,
@@ -281,7 +282,7 @@ def _why_not_reproducibility(
     if level == "nominal":
         return "continuous_scores" if moments_U3 is not None else None
     if policy == "category" and group.n_without:
-        return "category_needs_nominal"
+        return NEEDS_NOMINAL
     if moments_U3 is not None:
         return None if level == "interval" else "continuous_scores"
     scored = group.table.kinds.filter(SCORED)

@@ -8,7 +8,6 @@ that is there is replaced only by force. The same content may be written again.
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 import shlex
@@ -21,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.tables import flat_table
 from judgerel_ray.store.places import bucket_of, local_path, object_path, run_above
 
 if TYPE_CHECKING:
@@ -273,22 +273,9 @@ _FORMULA = r"""^[\s'"]*[=+\-@\t\r＝＋－＠]|^[\t\r\n]"""
 
 def csv_of(frame: pl.DataFrame, *, raw_cells: bool = False) -> bytes:
     """A table as CSV; an apostrophe stands before each text that a spreadsheet would run."""
-    flat, data = _flat_output_file_table(frame), BytesIO()
+    flat, data = flat_table(frame), BytesIO()
     (flat if raw_cells else _without_formulas(flat)).write_csv(data)
     return data.getvalue()
-
-
-def _flat_output_file_table(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table with lists and objects as JSON text, which a cell of CSV can hold."""
-    import polars as pl
-
-    def texts(name: str) -> list[str | None]:
-        return [
-            None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()
-        ]
-
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    return frame.with_columns(pl.Series(name, texts(name), pl.String) for name in nested)
 
 
 def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import quote_names
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.counting.verdicts.policy import NEEDS_NOMINAL, REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.measuring.reliability import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
@@ -132,7 +132,7 @@ def of_requirement(
     rows = _rows_of_requirement(asked, rows, groups)
     kept = [name for name in groups if name in rows.columns]
     # A reply without a verdict has no place on a scale of numbers: the row without such is there.
-    either = pl.col("undefined").ne_missing("category_needs_nominal")
+    either = pl.col("undefined").ne_missing(NEEDS_NOMINAL)
     rows = rows.filter(either | ~either.any().over(kept or pl.lit(0)))
     if rows.is_empty():
         raise SweepError(

@@ -24,8 +24,14 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.alpha_figures import first_of_groups
-from judgerel_ray.measuring.lead_codes import Lead, LeadCode, Replies, lead, spans_prompts
+from judgerel_ray.measuring.lead_codes import (
+    Lead,
+    LeadCode,
+    Replies,
+    first_of_groups,
+    lead,
+    spans_prompts,
+)
 
 WARNINGS = (
     LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,

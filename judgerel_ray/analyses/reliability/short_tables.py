@@ -29,8 +29,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.core.text import fitted_names
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.correctness import NEEDS_NOMINAL
+from judgerel_ray.counting.verdicts.policy import NEEDS_NOMINAL, REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.lead_codes import Lead, LeadCode, lead, of_ratings, of_their_kind
 
 NAMELESS = "this judge"

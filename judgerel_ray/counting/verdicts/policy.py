@@ -29,6 +29,8 @@ POLICIES: tuple[Missing, ...] = (*MISSING, "bounds")
 SCORED = pl.col("outcome") == Outcome.SCORED.value
 FAILED = pl.col("outcome") == Outcome.FAILED.value
 SCALE = "scale"
+NEEDS_NOMINAL = "category_needs_nominal"
+"""Why a number is undefined that counts missing verdicts as a category: of scores none is one."""
 WEAKEST_FIRST: tuple[ScaleLevel, ...] = get_args(ScaleLevel)
 """Levels of scales, each of which also allows what the ones before it allow."""
 _TWO = 2  # of two values all levels agree
