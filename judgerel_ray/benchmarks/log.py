@@ -18,7 +18,7 @@ LOGGED = ("answer", "response", "output", "completion", "reply")
 """What an answer may be called: a table that has one of these is a log, not one of items."""
 SEVERAL = re.compile(r"(?:option|response)_(.+)|(?:answer|output|completion|reply)_([A-Za-z0-9])")
 """What each of several answers in one row may be called; what follows is who gave it."""
-_RIGHT = ("gold", "winner", "preferred", "label")
+_RIGHT = ("gold", "winner", "preferred", "preference", "better", "best", "label")
 _CALLED = ("answer", "response", "model", "option", "output", "assistant")
 """What stands before the letter or number of an answer where a column says which is right."""
 _NONE = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none", "both_bad", "bothbad")
@@ -37,10 +37,10 @@ def load_log(path: str) -> tuple[Item, ...]:
         ``reply``), and optionally ``responder`` (or ``model``, ``system``), ``context``,
         ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``. A row may hold
         several answers in place of one (``answer_a`` and ``answer_b``, ``response_gpt``, ...), and
-        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by how its name ends, its
-        letter or number (``model_a``, ``A``, ``1``), or ``tie``; a reference is none of these.
-        Where no column names the item, each distinct question is one, of several answers each row;
-        they are numbered.
+        which is right (``gold``, ``winner``, ``preferred``, ``preference``, ``better``, ``best`` or
+        ``label``) by how its name ends, its letter or number (``model_a``, ``A``, ``1``), or
+        ``tie``; a reference is none of these. Where no column names the item, each distinct
+        question is one, of several answers each row; they are numbered.
 
     Returns
     -------
@@ -114,6 +114,21 @@ def several_answers(columns: Iterable[str]) -> dict[str, str]:
     named = list(columns)
     found = {match[1] or match[2]: match[0] for one in named if (match := SEVERAL.fullmatch(one))}
     return found if len(found) > 1 and not set(LOGGED) & set(named) else {}
+
+
+def unread_columns(columns: Iterable[str]) -> list[str]:
+    """Columns of a table of questions and answers of which nothing is read.
+
+    Examples
+    --------
+    >>> unread_columns(["prompt", "answer_a", "answer_b", "model_a", "better", "rating"])
+    ['rating']
+    """
+    named = list(columns)
+    several = several_answers(named)
+    read = {*_NAMED, *_QUESTION_COLUMNS, *_GOLD, *_BY, "context", "category", "benchmark"}
+    of_answers = {*several.values(), *_RIGHT, *(f"model_{who}" for who in several)}
+    return [one for one in named if one not in read | (of_answers if several else {*LOGGED})]
 
 
 def is_logged(columns: Iterable[str]) -> bool:

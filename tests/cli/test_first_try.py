@@ -183,6 +183,17 @@ def test_a_first_sweep_fits_its_items_and_is_planned_as_it_is_written(
     assert json.loads(capsys.readouterr().out)["requests"] == requests
 
 
+def test_a_first_sweep_says_which_columns_nothing_reads(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    renamed = [{**row, "better": row["winner"], "note": "", "rating": 3} for row in RAW]
+    written([{k: v for k, v in row.items() if k != "winner"} for row in renamed], Path("i.csv"))
+    assert main(["init", "i.csv"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "20 of them with a known right one; not read: note rating" in out
+    assert main(["init", written(RAW, Path("j.csv")), "--out", "j.toml"]) == 0
+    assert "not read" not in capsys.readouterr().out
+
+
 def test_a_first_sweep_replaces_nothing_unless_it_is_forced(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     written(PAIRS, tmp_path / "i.csv")

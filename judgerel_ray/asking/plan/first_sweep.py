@@ -11,7 +11,7 @@ from judgerel_ray.asking.plan.answers import REPLICATIONS
 from judgerel_ray.asking.plan.planning import Plan, plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.benchmarks import REFERENCE, read_items
-from judgerel_ray.benchmarks.log import LOG, is_logged
+from judgerel_ray.benchmarks.log import LOG, is_logged, unread_columns
 from judgerel_ray.benchmarks.source import iterate_records, list_names, stem
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import Item, SweepError, count_of
@@ -76,7 +76,9 @@ def first_sweep(path: str, *, out: str, provider: str, model: str | None) -> tup
     body = "\n".join(lines)
     plan = plan_resolved(resolve(parse_sweep(body, source=out, folder=folder)))
     [judge] = plan.judges
+    unread = [] if plain else unread_columns(columns)
     of = f"{count_of(len(items), 'item')} {what}"
+    of += f"; not read: {list_names(unread)}" if unread else ""
     head = f"""\
 # A first sweep about {os.path.basename(path)}: {of}.
 # It asks {plan.requests:,} requests: about {judge.prompt:,} tokens of prompts and at most \
