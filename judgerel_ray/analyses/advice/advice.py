@@ -145,7 +145,7 @@ def _group_rows(
 
 
 def read_by_place(frame: pl.LazyFrame, populations: Populations | None) -> pl.LazyFrame:
-    """Read the labels of judgments, and take them by place where each has its own menu.
+    """Read the labels of judgments, and take them by the place chosen where each has its own menu.
 
     Where facets were declared (`populations`), labels were read then.
 

@@ -114,7 +114,10 @@ def read_delimited(
             (line.getvalue() + below).encode(), where, separator=separator, above=above
         )
         joined = ", ".join(names[1:3])
-        return frame, (f"names of columns put together of {n_lines} lines: {joined}, ...", *notes)
+        return frame, (
+            f"names of columns joined from {n_lines} header lines: {joined}, ...",
+            *notes,
+        )
     heading = heading_of(
         text, where, separator=separator, known=KNOWN_BY | COMMON, again=may_come_again
     )
@@ -308,7 +311,7 @@ def rows_of_judgments(table: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Leave rows of a table of text out that are no judgments, and say so, a line each kind.
 
     They are empty, the names again, headings of runs, and totals, as tables have that people keep
-    by hand or put together of several files. A line of totals is one of the last, called so, with
+    by hand or join from several files. A line of totals is one of the last, called so, with
     no other cell or a value that no row above it has.
 
     Examples
