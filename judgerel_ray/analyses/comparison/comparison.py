@@ -282,7 +282,7 @@ def _refuse_names(names: Sequence[str]) -> None:
 def _compared_by_places(
     frames: Sequence[pl.LazyFrame], *, known: bool
 ) -> tuple[Sequence[pl.LazyFrame], int | None]:
-    """Verdicts by the place chosen where items have options of their own, and how many options there are."""
+    """Verdicts by the place chosen where items have their own options, and how many those are."""
     if not known:  # else labels were read where options were declared
         read = [placed(one) for one in frames]
         warn_of(dict.fromkeys(note for one in read for note in one.notes))
